@@ -1,0 +1,31 @@
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+ESTATE ?= docs
+DATA ?= .cogitave-query
+PORT ?= 8080
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install --require-hashes
+
+.PHONY: setup setup-test lock
+
+setup: $(VENV)/.installed
+
+$(VENV)/.installed: requirements.lock requirements-tokenizer.lock pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) --requirement requirements.lock
+	$(PIP) --no-deps --requirement requirements-tokenizer.lock
+	$(BIN)/python -m pip --disable-pip-version-check --quiet install --no-deps --no-build-isolation --editable .
+	touch $@
+
+setup-test: $(VENV)/.installed-test
+
+$(VENV)/.installed-test: $(VENV)/.installed requirements-test.lock
+	$(PIP) --requirement requirements-test.lock
+	touch $@
+
+# Needs uv; writes the locks anew from pyproject.toml.
+lock:
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+		--group build --extra guard-mcp pyproject.toml --output-file requirements.lock
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+		--group test --constraint requirements.lock pyproject.toml --output-file requirements-test.lock
