@@ -1,0 +1,140 @@
+"""Every way of saying no, as types that carry what to do next.
+
+A surface maps the three families in one place: `Refused` (the request is at fault: 4xx, exit 3), `Unavailable`
+(an engine or the data folder is: 503, exit 1), `PublishFailed` (nothing was published: exit 1).
+"""
+
+
+class Refused(Exception):
+    """The request can't be answered as it stands. `code` is stable; `message` says what is wrong and what to do."""
+
+    code = "refused"
+
+    def __init__(self, message: str, *, suggestion: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.suggestion = suggestion
+
+
+class QueryEmpty(Refused):
+    code = "query_empty"
+
+
+class QueryTooLong(Refused):
+    code = "query_too_long"
+
+
+class QueryMalformed(Refused):
+    """Text that no engine can hold: a NUL or a lone surrogate."""
+
+    code = "query_malformed"
+
+
+class LimitOutOfRange(Refused):
+    code = "limit_out_of_range"
+
+
+class FilterUnknown(Refused):
+    code = "filter_unknown"
+
+
+class FilterValueUnknown(Refused):
+    code = "filter_value_unknown"
+
+
+class CursorForeign(Refused):
+    """A cursor that this service did not make, or made for another request."""
+
+    code = "cursor_foreign"
+
+
+class CursorStale(Refused):
+    """The snapshot that the cursor pins has been replaced: the same request without the cursor starts again."""
+
+    code = "cursor_stale"
+
+
+class NodeUnknown(Refused):
+    """No such node, or none that the principal may see: the two are not told apart."""
+
+    code = "node_unknown"
+
+
+class EstateUnreadable(Refused):
+    """A path that is no estate: missing, not a folder, or of no format that a reader knows."""
+
+    code = "estate_unreadable"
+
+
+class SettingInvalid(Refused):
+    code = "setting_invalid"
+
+
+class Unavailable(Exception):
+    """Something that the service stands on can't serve now. `message` says which, why, and what to do."""
+
+    code = "unavailable"
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+
+class EngineUnavailable(Unavailable):
+    """An engine refused, broke off, or could not be reached."""
+
+    code = "engine_unavailable"
+
+    def __init__(self, engine: str, reason: str) -> None:
+        super().__init__(f"{engine}: {reason}")
+        self.engine = engine
+        self.reason = reason
+
+
+class EngineLate(EngineUnavailable):
+    """An engine did not answer before the deadline; its work was stopped."""
+
+    code = "engine_late"
+
+    def __init__(self, engine: str, reason: str = "no answer before the deadline") -> None:
+        super().__init__(engine, reason)
+
+
+class AllLegsDown(Unavailable):
+    """No leg could answer: an empty list would be a lie."""
+
+    code = "all_legs_down"
+
+
+class DataFolderHeld(Unavailable):
+    """Another process owns the data folder, and it is no server that could answer in our place."""
+
+    code = "data_folder_held"
+
+
+class DataFolderUnwritable(Unavailable):
+    """The data folder is read-only, full, or not a folder."""
+
+    code = "data_folder_unwritable"
+
+
+class DataFolderVersionUnknown(Unavailable):
+    """The data folder was written by a version whose layout this one doesn't read."""
+
+    code = "data_folder_version_unknown"
+
+
+class PublishFailed(Exception):
+    """Nothing was published: the old snapshot goes on answering."""
+
+    code = "publish_failed"
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+
+class PublishInProgress(PublishFailed):
+    """Another publisher is at work on this store."""
+
+    code = "publish_in_progress"

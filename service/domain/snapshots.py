@@ -1,0 +1,85 @@
+"""Snapshots of the estate, and the steps between two of them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+
+from service.domain.content import NodeRecord
+from service.domain.graph import Edge, Node, NodeIdentity
+
+EMPTY_ROOT = ""
+"""The content root of a store that nothing was ever published to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What answers now. `passages` is how many a complete text engine holds of it."""
+
+    content_root: str = EMPTY_ROOT
+    generation: int = 0
+    ontology_hash: str = ""
+    nodes: int = 0
+    edges: int = 0
+    passages: int = 0
+    published_at: str = ""
+    publishing: bool = False
+
+
+class PublishStep(StrEnum):
+    """How far a publish has come, in order. Before COMMITTED the old snapshot answers, from it on the new one."""
+
+    BEGUN = "begun"
+    LEXICAL_ADDED = "lexicalAdded"
+    VECTORS_ADDED = "vectorsAdded"
+    COMMITTED = "committed"
+    COLLECTED = "collected"
+
+
+@dataclass(frozen=True, slots=True)
+class PublishEntry:
+    """A publish in the journal. `manifest` names every record of the new snapshot by its content hash."""
+
+    publish_id: str
+    generation: int
+    previous_root: str
+    content_root: str
+    step: PublishStep
+    started_at: str
+
+
+@dataclass(frozen=True)
+class LinkedGraph:
+    """Every node and edge of one snapshot: a pure function of its records."""
+
+    nodes: Mapping[NodeIdentity, Node]
+    edges: tuple[Edge, ...]
+    content_hashes: Mapping[NodeIdentity, str]
+    """Of the nodes that have a record; a node made by linking (a product, an API stub) has none."""
+
+    @cached_property
+    def edge_counts(self) -> dict[str, int]:
+        counts: dict[str, int] = {}
+        for edge in self.edges:
+            counts[edge.type.value] = counts.get(edge.type.value, 0) + 1
+        return dict(sorted(counts.items()))
+
+    @cached_property
+    def kind_counts(self) -> dict[str, int]:
+        counts: dict[str, int] = {}
+        for node in self.nodes.values():
+            counts[node.kind.value] = counts.get(node.kind.value, 0) + 1
+        return dict(sorted(counts.items()))
+
+
+@dataclass(frozen=True)
+class SnapshotChange:
+    """All that one commit moves: the store applies it whole, or not at all."""
+
+    entry: PublishEntry
+    snapshot: Snapshot
+    manifest: Mapping[NodeIdentity, str]
+    records: tuple[NodeRecord, ...]
+    """Those that the store does not hold yet."""
+    graph: LinkedGraph
+    previous_graph: LinkedGraph

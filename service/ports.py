@@ -1,0 +1,276 @@
+"""What the service needs from the outside, as Protocols. Adapters fulfil them; `bootstrap` chooses which.
+
+Every method that talks to an engine raises EngineLate when its deadline passes and EngineUnavailable when the engine
+can't answer, and nothing else of the engine's own.
+"""
+
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from cypher_guard import GuardedQuery
+from service.domain.content import NodeRecord, Passage, PassageKey
+from service.domain.deadline import Deadline
+from service.domain.diagnostics import Diagnostic
+from service.domain.filters import SearchScope
+from service.domain.graph import NodeIdentity
+from service.domain.snapshots import PublishEntry, PublishStep, Snapshot, SnapshotChange
+from service.statements import ServiceStatement
+
+Vector = npt.NDArray[np.float32]
+"""One embedding, shape (dimensions,), of unit length."""
+
+Vectors = npt.NDArray[np.float32]
+"""Embeddings, shape (texts, dimensions), each of unit length."""
+
+
+@dataclass(frozen=True, slots=True)
+class PassageHit:
+    """A node's best passage in one leg. Scores compare within one answer only; higher is better."""
+
+    passage: PassageKey
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of a passage's text, in characters: text[start:end]."""
+
+    start: int
+    end: int
+
+
+class LexicalIndex(Protocol):
+    """BM25 over passages."""
+
+    @property
+    def engine(self) -> str:
+        """The engine's name, as `degraded` and /readyz report it."""
+        ...
+
+    async def add(self, passages: Sequence[Passage], generation: int) -> None:
+        """Make passages searchable from `generation` on; durable on return. Adding a key again replaces it."""
+        ...
+
+    async def search(self, text: str, scope: SearchScope, *, depth: int, deadline: Deadline) -> list[PassageHit]:
+        """Rank nodes by their best passage: at most `depth` different nodes, best first.
+
+        `text` is words, never syntax. A passage that shares no term with it is no hit; a text of no terms has none.
+        """
+        ...
+
+    async def passages(
+        self, keys: Sequence[PassageKey], scope: SearchScope, *, deadline: Deadline
+    ) -> dict[PassageKey, Passage]:
+        """The stored passages with their display fields; a key that is unknown or out of scope is left out."""
+        ...
+
+    async def highlight(self, text: str, passages: Sequence[Passage], *, deadline: Deadline) -> list[tuple[Span, ...]]:
+        """Where each passage's text matches the query's terms, by the index's analysis; same order as `passages`."""
+        ...
+
+    async def known_terms(self, text: str, scope: SearchScope, *, deadline: Deadline) -> Mapping[str, int]:
+        """The query's terms as analysed → how many passages in scope hold each (0: none does)."""
+        ...
+
+    async def remove(self, records: Collection[tuple[NodeIdentity, str]]) -> None:
+        """Forget every passage of these (identity, content hash) pairs."""
+        ...
+
+    async def remove_after(self, generation: int) -> None:
+        """Forget every passage added for a later generation: the leavings of a publish that never committed."""
+        ...
+
+    async def keys(self, generation: int) -> set[PassageKey]:
+        """Every passage held up to `generation`: for doctor."""
+        ...
+
+    async def check(self, deadline: Deadline) -> None:
+        """Return when the engine can answer; raise otherwise."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+class VectorIndex(Protocol):
+    """Nearest neighbours over passage vectors, by cosine."""
+
+    @property
+    def engine(self) -> str: ...
+
+    async def add(self, passages: Sequence[Passage], vectors: Vectors, generation: int) -> None:
+        """As LexicalIndex.add; row i of `vectors` belongs to passage i."""
+        ...
+
+    async def search(self, vector: Vector, scope: SearchScope, *, depth: int, deadline: Deadline) -> list[PassageHit]:
+        """The nodes whose best passage is nearest: at most `depth` different nodes, best first; score is the cosine."""
+        ...
+
+    async def passages(
+        self, keys: Sequence[PassageKey], scope: SearchScope, *, deadline: Deadline
+    ) -> dict[PassageKey, Passage]: ...
+
+    async def count(self, generation: int) -> int:
+        """How many passages are held up to `generation`."""
+        ...
+
+    async def remove(self, records: Collection[tuple[NodeIdentity, str]]) -> None: ...
+
+    async def remove_after(self, generation: int) -> None: ...
+
+    async def keys(self, generation: int) -> set[PassageKey]: ...
+
+    async def check(self, deadline: Deadline) -> None: ...
+
+    async def close(self) -> None: ...
+
+
+class TokenCounter(Protocol):
+    """The sentence model's own view of a text, for cutting passages."""
+
+    def spans(self, text: str) -> list[Span]:
+        """One span a token, in order, without the model's special tokens."""
+        ...
+
+
+class Embedder(Protocol):
+    """Sentences → vectors."""
+
+    @property
+    def model(self) -> str:
+        """Names the weights and the pooling: two embedders with one name give the same vectors."""
+        ...
+
+    @property
+    def dimensions(self) -> int: ...
+
+    @property
+    def tokens(self) -> TokenCounter: ...
+
+    @property
+    def passage_tokens(self) -> int:
+        """The longest passage, in tokens, that the model reads whole."""
+        ...
+
+    async def embed(self, texts: Sequence[str], purpose: Literal["query", "passage"]) -> Vectors: ...
+
+    async def close(self) -> None: ...
+
+
+class EmbeddingCache(Protocol):
+    """Vectors by what they were made from: (model, SHA-256 of the embedded text)."""
+
+    def get(self, model: str, hashes: Sequence[str]) -> dict[str, Vector]: ...
+
+    def put(self, model: str, vectors: Mapping[str, Vector]) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """A graph's answer in plain JSON values. `truncated` says that more rows were there than the limit let through."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    truncated: bool = False
+
+
+class GraphReader(Protocol):
+    """The one way to read the graph: what the guard passed, or a statement of the reviewed catalogue."""
+
+    @property
+    def engine(self) -> str: ...
+
+    async def run(self, query: GuardedQuery | ServiceStatement, *, deadline: Deadline) -> Rows:
+        """Read the current snapshot. Stops the engine's work when the deadline passes (EngineLate)."""
+        ...
+
+    async def check(self, deadline: Deadline) -> None: ...
+
+    async def close(self) -> None: ...
+
+
+class GraphRanker(Protocol):
+    """PageRank over the nodes that a visibility class may see, as DESIGN's graph prior defines it."""
+
+    async def global_scores(self, audiences: frozenset[str], *, deadline: Deadline) -> Mapping[NodeIdentity, float]:
+        """Unseeded: every node is a source of weight 1."""
+        ...
+
+    async def personalized(
+        self, seeds: Mapping[NodeIdentity, float], audiences: frozenset[str], *, deadline: Deadline
+    ) -> Mapping[NodeIdentity, float]:
+        """p = (1−d)·Σ w_s·e_s + d·Pᵀ·p with the seeds' weights w_s; unknown or invisible seeds count nothing."""
+        ...
+
+
+class GraphStore(Protocol):
+    """The system of record's writing side: snapshots, their records, and the journal between them."""
+
+    async def snapshot(self) -> Snapshot:
+        """What answers now; `Snapshot()` when nothing was published."""
+        ...
+
+    async def manifest(self, content_root: str | None = None) -> dict[NodeIdentity, str]:
+        """Identity → content hash of a kept snapshot, the current one by default. KeyError for a root not kept."""
+        ...
+
+    def records(self, hashes: Collection[str]) -> AsyncIterator[NodeRecord]:
+        """The stored records with these content hashes, in no set order."""
+        ...
+
+    async def roots(self) -> list[Snapshot]:
+        """Kept snapshots, newest first."""
+        ...
+
+    async def unfinished(self) -> PublishEntry | None:
+        """The publish that has not reached COLLECTED, if there is one."""
+        ...
+
+    async def begin(self, entry: PublishEntry) -> None:
+        """Write the entry. Raises PublishInProgress when another publish is unfinished."""
+        ...
+
+    async def advance(self, publish_id: str, step: PublishStep) -> None: ...
+
+    async def commit(self, change: SnapshotChange) -> None:
+        """Records, graph, manifest, root and journal step move together, or not at all; readers see old or new."""
+        ...
+
+    async def abandon(self, publish_id: str) -> None:
+        """Strike an entry that never committed."""
+        ...
+
+    async def keep(self, roots: int) -> None:
+        """Forget all but the newest `roots` snapshots and the records that only they named."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+class EstateReader(Protocol):
+    """One documentation format."""
+
+    @property
+    def format(self) -> str: ...
+
+    def recognises(self, root: Path) -> bool:
+        """Whether the folder looks like an estate of this format; reads no more than it must to tell."""
+        ...
+
+    def read(self, root: Path, docset: str) -> Iterator[NodeRecord | Diagnostic]:
+        """Everything that can be read, and a finding for everything that can't. Raises nothing on bad content."""
+        ...
+
+
+class RunLog(Protocol):
+    """One record a query, for explaining and replaying it."""
+
+    def append(self, record: Mapping[str, Any]) -> None:
+        """Never blocks and never raises: a full log drops its oldest records."""
+        ...
+
+    def recent(self, limit: int) -> list[Mapping[str, Any]]: ...

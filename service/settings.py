@@ -1,0 +1,193 @@
+"""Every limit, weight and default, in one table: name, default, unit, help.
+
+A value comes from the first of: the environment (`COGITAVE_QUERY_` and the name in capitals), a TOML file, the default
+here. Secrets come from the environment alone and are never printed.
+"""
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, TypeAdapter, ValidationError
+from pydantic.fields import FieldInfo
+
+from service.domain.errors import SettingInvalid
+
+ENVIRONMENT_PREFIX = "COGITAVE_QUERY_"
+
+
+def _row(default: Any, help: str, unit: str = "", **bounds: Any) -> Any:
+    return Field(default=default, description=help, json_schema_extra={"unit": unit}, **bounds)
+
+
+class Settings(BaseModel):
+    """The table. To change one behaviour, change one row."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
+
+    # Serving
+    host: str = _row("127.0.0.1", "Address that the server binds to; anything but loopback needs authentication.")
+    port: int = _row(8080, "Port that the server binds to; 0 takes a free one.", "port", ge=0, le=65535)
+    request_bytes: int = _row(1_048_576, "Largest request body that a surface reads.", "bytes", ge=1024)
+    request_deadline: int = _row(5_000, "Time in which a request must be answered.", "milliseconds", ge=10)
+    startup_deadline: int = _row(10_000, "Time a command waits for the owner of the data folder.", "milliseconds", ge=0)
+
+    # Requests
+    query_characters: int = _row(2_000, "Longest query text; a longer one is refused.", "characters", ge=1)
+    search_limit: int = _row(10, "Hits on a page when the request names no limit.", "hits", ge=1)
+    search_limit_cap: int = _row(100, "Most hits on a page; a higher limit is refused.", "hits", ge=1)
+    cursor_characters: int = _row(4_096, "Longest cursor that is read.", "characters", ge=64)
+    filter_values: int = _row(64, "Most values of one filter.", "values", ge=1)
+
+    # Retrieval
+    leg_depth: int = _row(100, "Nodes that each leg contributes, counted after collapsing passages.", "nodes", ge=1)
+    lexical_deadline: int = _row(1_000, "Time that the lexical leg may take.", "milliseconds", ge=1)
+    vector_deadline: int = _row(
+        1_000, "Time that the vector leg may take, the query's embedding included.", "milliseconds", ge=1
+    )
+    graph_deadline: int = _row(
+        500, "Time that one statement of the service may take in the graph.", "milliseconds", ge=1
+    )
+    fusion_k: int = _row(60, "Reciprocal Rank Fusion's k; ranks count from 1.", "ranks", ge=1)
+    lexical_weight: float = _row(1.0, "The lexical leg's vote in the fusion.", "", ge=0)
+    vector_weight: float = _row(1.0, "The vector leg's vote in the fusion.", "", ge=0)
+    anchor_limit: int = _row(8, "Most nodes that a query is anchored to.", "nodes", ge=0)
+    breaker_failures: int = _row(5, "Failures in a row after which a leg is left out for a while.", "failures", ge=1)
+    breaker_pause: int = _row(
+        5_000, "Time that a failing leg is left out before it is tried again.", "milliseconds", ge=1
+    )
+    title_boost: float = _row(2.0, "BM25 boost of a match in the title.", "", ge=0)
+    heading_boost: float = _row(1.5, "BM25 boost of a match in the heading.", "", ge=0)
+    query_cache: int = _row(1_024, "Queries whose vectors are kept in memory.", "queries", ge=0)
+
+    # Graph queries
+    graph_query_deadline: int = _row(
+        250, "Wall clock that a query_graph may take, abort included.", "milliseconds", ge=1
+    )
+    graph_query_rows: int = _row(100, "Rows that a query_graph returns when it names no LIMIT.", "rows", ge=1)
+    graph_query_rows_cap: int = _row(1_000, "Most rows that a query_graph returns.", "rows", ge=1)
+
+    # Publishing
+    default_locale: str = _row("en-us", "Locale of content that names none.")
+    page_bytes: int = _row(
+        4_194_304, "Largest source file that is read; a larger one is a diagnostic.", "bytes", ge=1024
+    )
+    passage_overlap: int = _row(0, "Tokens that a cut passage repeats of the one before.", "tokens", ge=0)
+    publish_batch: int = _row(256, "Passages that are added to an engine at once.", "passages", ge=1)
+    kept_roots: int = _row(5, "Snapshots that can be rolled back to.", "snapshots", ge=1)
+
+    # Embedding
+    embedder: str = _row("minilm", "`minilm` (the packaged model) or `http` (an OpenAI-compatible endpoint).")
+    embedder_url: str = _row("", "Base URL of the OpenAI-compatible endpoint, ending in /v1.")
+    embedder_model: str = _row("", "Model name sent to the endpoint.")
+    embedder_key: SecretStr = _row(SecretStr(""), "Bearer token for the endpoint; from the environment only.")
+    embedder_deadline: int = _row(10_000, "Time that one request to the endpoint may take.", "milliseconds", ge=1)
+    embedding_batch: int = _row(32, "Texts sent to the endpoint at once.", "texts", ge=1)
+
+    # Engines: an empty URL means the embedded one
+    neo4j_url: str = _row("", "Bolt URL of Neo4j; empty keeps the graph in the data folder.")
+    neo4j_user: str = _row("neo4j", "User that reads and publishes.")
+    neo4j_password: SecretStr = _row(SecretStr(""), "Its password; from the environment only.")
+    opensearch_url: str = _row("", "URL of OpenSearch; empty keeps the text index in the data folder.")
+    opensearch_user: str = _row("", "User of OpenSearch, where it asks for one.")
+    opensearch_password: SecretStr = _row(SecretStr(""), "Its password; from the environment only.")
+    qdrant_url: str = _row("", "URL of Qdrant; empty keeps the vectors in the data folder.")
+    qdrant_key: SecretStr = _row(SecretStr(""), "API key of Qdrant; from the environment only.")
+    engine_connections: int = _row(32, "Most connections that are open to one engine.", "connections", ge=1)
+
+    # Runs
+    run_log_records: int = _row(10_000, "Runs that are kept; the oldest give way.", "runs", ge=0)
+
+
+@dataclass(frozen=True, slots=True)
+class SettingRow:
+    """One row of the table as `settings` prints it; a secret's value is only ever `set` or empty."""
+
+    name: str
+    value: str
+    default: str
+    unit: str
+    help: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedSettings:
+    """The table's values, and where each that is no default comes from."""
+
+    settings: Settings
+    sources: Mapping[str, str]
+
+    def rows(self) -> list[SettingRow]:
+        return [
+            SettingRow(
+                name=name,
+                value=_printable(getattr(self.settings, name)),
+                default=_printable(field.default),
+                unit=_unit(field),
+                help=field.description or "",
+                source=self.sources.get(name, "default"),
+            )
+            for name, field in Settings.model_fields.items()
+        ]
+
+
+def load_settings(file: Path | None = None, environment: Mapping[str, str] = os.environ) -> LoadedSettings:
+    """Read the table's values. Raises SettingInvalid, naming the row, its source and what it takes."""
+    values: dict[str, Any] = {}
+    sources: dict[str, str] = {}
+    if file is not None:
+        for name, value in _read_toml(file).items():
+            _refuse_unknown(name, str(file))
+            if _is_secret(name):
+                raise SettingInvalid(
+                    f"{file}: '{name}' is a secret; give it as {ENVIRONMENT_PREFIX}{name.upper()} instead."
+                )
+            values[name], sources[name] = value, str(file)
+    for variable, text in environment.items():
+        if not variable.startswith(ENVIRONMENT_PREFIX):
+            continue
+        name = variable.removeprefix(ENVIRONMENT_PREFIX).lower()
+        if name in Settings.model_fields:
+            values[name], sources[name] = text, variable
+    try:
+        return LoadedSettings(Settings.model_validate(values), sources)
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        name = str(first["loc"][0])
+        raise SettingInvalid(f"{sources.get(name, 'default')}: '{name}': {first['msg']}.") from None
+
+
+def _read_toml(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise SettingInvalid(f"The settings file {file} can't be read: {error}.") from error
+
+
+def _refuse_unknown(name: str, source: str) -> None:
+    if name not in Settings.model_fields:
+        nearest = get_close_matches(name, Settings.model_fields, n=1)
+        raise SettingInvalid(
+            f"{source}: there is no setting '{name}'; `cogitave-query settings` lists them.",
+            suggestion=nearest[0] if nearest else None,
+        )
+
+
+def _is_secret(name: str) -> bool:
+    return Settings.model_fields[name].annotation is SecretStr
+
+
+def _unit(field: FieldInfo) -> str:
+    extra = field.json_schema_extra
+    return str(extra.get("unit", "")) if isinstance(extra, dict) else ""
+
+
+def _printable(value: Any) -> str:
+    if isinstance(value, SecretStr):
+        return "set" if value.get_secret_value() else ""
+    return str(value) if isinstance(value, str) else TypeAdapter(type(value)).dump_json(value).decode()

@@ -1,0 +1,132 @@
+"""The closed catalogue of statements that the service itself sends to the graph.
+
+Parameters only, and every one that returns nodes carries the visibility predicate. An adapter may answer a statement by
+its `name` in another way (a full-text look-up where the engine has no such procedure), with the same columns and meaning.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from service.domain.filters import MANY_VALUED, SINGLE_VALUED, NodeFilter
+from service.domain.graph import NodeIdentity
+
+_VISIBLE = "any(a IN n.visibleTo WHERE a IN $audiences)"
+
+NODE_COLUMNS = (
+    "key",
+    "uid",
+    "locale",
+    "kind",
+    "title",
+    "type",
+    "url",
+    "summary",
+    "docset",
+    "contentHash",
+)
+
+_RETURN_NODE = "RETURN " + ", ".join(f"n.{name} AS {name}" for name in NODE_COLUMNS)
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceStatement:
+    """Cypher of ours with its parameters. Made by this module's functions only."""
+
+    name: str
+    text: str
+    parameters: Mapping[str, Any]
+
+
+def hydrate(identities: Iterable[NodeIdentity], audiences: frozenset[str]) -> ServiceStatement:
+    """The display fields of these nodes, as far as they exist and show; in no set order."""
+    return ServiceStatement(
+        "hydrate",
+        f"UNWIND $keys AS key MATCH (n:Node {{key: key}}) WHERE {_VISIBLE} {_RETURN_NODE}",
+        {"keys": [identity.key for identity in identities], "audiences": sorted(audiences)},
+    )
+
+
+def nodes_by_uid(uids: Iterable[str], audiences: frozenset[str]) -> ServiceStatement:
+    """Every locale's node of these exact uids."""
+    return ServiceStatement(
+        "nodes_by_uid",
+        f"UNWIND $uids AS uid MATCH (n:Node {{uid: uid}}) WHERE {_VISIBLE} {_RETURN_NODE}",
+        {"uids": list(uids), "audiences": sorted(audiences)},
+    )
+
+
+def nodes_by_alias(aliases: Iterable[str], audiences: frozenset[str]) -> ServiceStatement:
+    """Nodes that carry one of these aliases (lower case, as stored), with the alias that matched as `alias`."""
+    return ServiceStatement(
+        "nodes_by_alias",
+        "UNWIND $aliases AS alias MATCH (n:Node) WHERE alias IN n.aliases "
+        f"AND {_VISIBLE} {_RETURN_NODE}, alias ORDER BY key",
+        {"aliases": list(aliases), "audiences": sorted(audiences)},
+    )
+
+
+def nodes_by_title(text: str, audiences: frozenset[str], limit: int) -> ServiceStatement:
+    """Nodes whose title or alias shares terms with the text, best first, with a `score`.
+
+    The text is words, never syntax: an adapter builds its query from tokens.
+    """
+    return ServiceStatement(
+        "nodes_by_title",
+        "CALL db.index.fulltext.queryNodes('node_titles', $text, {limit: $candidates}) YIELD node AS n, score "
+        f"WHERE {_VISIBLE} {_RETURN_NODE}, score ORDER BY score DESC, key LIMIT $limit",
+        {"text": text, "audiences": sorted(audiences), "limit": limit, "candidates": limit * 10},
+    )
+
+
+def list_nodes(filter: NodeFilter, audiences: frozenset[str], *, after: str, limit: int) -> ServiceStatement:
+    """One page of the filtered estate by key, after the key `after` ('' starts)."""
+    where, parameters = _constraints(filter)
+    return ServiceStatement(
+        "list_nodes",
+        f"MATCH (n:Node) WHERE n.key > $after AND {_VISIBLE}{where} {_RETURN_NODE} ORDER BY key LIMIT $limit",
+        {**parameters, "after": after, "audiences": sorted(audiences), "limit": limit},
+    )
+
+
+def count_nodes(filter: NodeFilter, audiences: frozenset[str]) -> ServiceStatement:
+    """How many nodes of the filtered estate show, as `total`."""
+    where, parameters = _constraints(filter)
+    return ServiceStatement(
+        "count_nodes",
+        f"MATCH (n:Node) WHERE {_VISIBLE}{where} RETURN count(n) AS total",
+        {**parameters, "audiences": sorted(audiences)},
+    )
+
+
+def count_kinds(audiences: frozenset[str]) -> ServiceStatement:
+    """Visible nodes by kind."""
+    return ServiceStatement(
+        "count_kinds",
+        f"MATCH (n:Node) WHERE {_VISIBLE} RETURN n.kind AS kind, count(n) AS total ORDER BY kind",
+        {"audiences": sorted(audiences)},
+    )
+
+
+def count_edges(audiences: frozenset[str]) -> ServiceStatement:
+    """Edges between visible nodes by type."""
+    return ServiceStatement(
+        "count_edges",
+        "MATCH (n:Node)-[r]->(m:Node) "
+        f"WHERE {_VISIBLE} AND any(a IN m.visibleTo WHERE a IN $audiences) "
+        "RETURN type(r) AS type, count(r) AS total ORDER BY type",
+        {"audiences": sorted(audiences)},
+    )
+
+
+def _constraints(filter: NodeFilter) -> tuple[str, dict[str, Sequence[str]]]:
+    """Our own property names in the text, the caller's values in the parameters."""
+    clauses: list[str] = []
+    parameters: dict[str, Sequence[str]] = {}
+    for name, values in filter.constraints().items():
+        parameters[name] = list(values)
+        if name in SINGLE_VALUED:
+            clauses.append(f" AND n.{SINGLE_VALUED[name]} IN ${name}")
+        else:
+            clauses.append(f" AND any(v IN n.{MANY_VALUED[name]} WHERE v IN ${name})")
+    return "".join(clauses), parameters
