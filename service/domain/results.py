@@ -1,0 +1,219 @@
+"""What the tools answer, in the shape that every surface shows. Field names are camelCase on the wire."""
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+
+class Result(BaseModel):
+    model_config = ConfigDict(frozen=True, alias_generator=to_camel, populate_by_name=True)
+
+
+class PassageResult(Result):
+    """The passage that speaks for the hit. `highlights` are character ranges of `text`, [start, end)."""
+
+    text: str
+    heading: str
+    anchor: str
+    highlights: list[tuple[int, int]]
+
+
+class LegRank(Result):
+    """Where one leg ranked the hit, from 1; `score` is that leg's own and compares within it only."""
+
+    leg: str
+    rank: int
+    score: float
+    vote: float = Field(description="weight / (k + rank)")
+
+
+class FactorResult(Result):
+    """One signal's multiplier, what it was computed from, and how many places it moved the hit (up is positive)."""
+
+    signal: str
+    input: Any
+    factor: float
+    places: int
+
+
+class HitExplanation(Result):
+    legs: list[LegRank]
+    rrf: float = Field(description="Σ weight / (k + rank)")
+    rrf_normalised: float = Field(description="rrf over the best possible, in (0, 1]")
+    prior: float
+    factors: list[FactorResult]
+    final: float
+
+
+class Hit(Result):
+    uid: str
+    locale: str
+    title: str
+    url: str | None = Field(description="With the passage's heading as fragment.")
+    kind: str
+    type: str | None
+    docset: str
+    summary: str | None
+    score: float
+    passage: PassageResult
+    unverified: bool = Field(default=False, description="The graph was down: shown as the text index has it.")
+    explain: HitExplanation | None = None
+
+
+class LegReport(Result):
+    """How one leg fared in this run."""
+
+    leg: str
+    engine: str
+    state: Literal["live", "degraded", "down"]
+    hits: int
+    took_ms: float
+    reason: str | None = None
+
+
+class AnchorResult(Result):
+    """A node that the query was understood to be about, and by what."""
+
+    uid: str
+    locale: str
+    title: str
+    via: str
+
+
+class SearchExplanation(Result):
+    legs: list[LegReport]
+    anchors: list[AnchorResult]
+    timings_ms: dict[str, float]
+    k: int
+    as_of: str
+
+
+class SearchResult(Result):
+    hits: list[Hit]
+    total: int = Field(description="Nodes in the window that paging can reach, not matches in the estate.")
+    total_is: Literal["window"] = "window"
+    facets: dict[str, dict[str, int]] = Field(default_factory=dict)
+    next_cursor: str | None
+    degraded: list[str]
+    notices: list[str] = Field(default_factory=list)
+    content_root: str
+    ontology_hash: str
+    run_id: str
+    took_ms: float
+    explain: SearchExplanation | None = None
+
+
+class WhyNotResult(Result):
+    """`reason`: hit (it is there: `rank`), filter, depth, leg (no leg finds it), unsupported (see notices)."""
+
+    uid: str
+    locale: str
+    reason: Literal["hit", "filter", "depth", "leg", "unsupported"]
+    rank: int | None = None
+    detail: str
+
+
+class NodeSummary(Result):
+    uid: str
+    locale: str
+    kind: str
+    title: str
+    type: str | None
+    url: str | None
+    summary: str | None
+    docset: str
+
+
+class ListResult(Result):
+    nodes: list[NodeSummary]
+    total: int
+    total_is: Literal["estate"] = "estate"
+    next_cursor: str | None
+    content_root: str
+    took_ms: float
+
+
+class SectionResult(Result):
+    heading: str
+    anchor: str
+    level: int
+    text: str
+    moniker_range: str | None
+
+
+class EdgeResult(Result):
+    type: str
+    uid: str
+    locale: str
+    title: str
+    kind: str
+    direction: Literal["out", "in"]
+
+
+class NodeResult(Result):
+    """One node whole: its properties, its text by section, and its edges to nodes that the caller may see."""
+
+    uid: str
+    locale: str
+    kind: str
+    title: str
+    url: str | None
+    properties: dict[str, Any]
+    sections: list[SectionResult]
+    edges: list[EdgeResult]
+    edges_truncated: bool
+    other_locales: list[str]
+    content_hash: str | None
+    content_root: str
+
+
+class GraphQueryResult(Result):
+    columns: list[str]
+    rows: list[list[Any]]
+    truncated: bool
+    cypher: str = Field(description="What was run: the canonical text that the guard rendered.")
+    content_root: str
+    took_ms: float
+
+
+class DiagnosticResult(Result):
+    severity: str
+    code: str
+    file: str
+    line: int
+    column: int
+    message: str
+    fix: str
+
+
+class PublishResult(Result):
+    nodes: dict[str, int]
+    edges: dict[str, int]
+    passages: int
+    added: int
+    changed: int
+    removed: int
+    unchanged: int
+    diagnostics: list[DiagnosticResult]
+    content_root: str
+    generation: int
+    embedded: int = Field(description="Texts that the model had to read; the rest came from the cache.")
+    dry_run: bool = False
+    seconds: float
+
+
+class EngineReport(Result):
+    engine: str
+    role: str
+    ready: bool
+    reason: str | None = None
+
+
+class ReadinessResult(Result):
+    ready: bool
+    engines: list[EngineReport]
+    content_root: str
+    generation: int
+    passages: int
+    vectors: int
