@@ -1,7 +1,8 @@
 """The closed catalogue of statements that the service itself sends to the graph.
 
-Parameters only, and every one that returns nodes carries the visibility predicate. An adapter may answer a statement by
-its `name` in another way (a full-text look-up where the engine has no such procedure), with the same columns and meaning.
+Parameters only, and every one that returns nodes carries the visibility predicate. An adapter may answer a statement
+by its `name` in another way (a full-text look-up where the engine has no such procedure), with the same columns and
+meaning.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

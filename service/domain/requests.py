@@ -69,3 +69,11 @@ class GraphQueryRequest(Request):
 
     cypher: str
     parameters: dict[str, object] = Field(default_factory=dict)
+
+
+class PublishRequest(Request):
+    """Estates to read and publish. Docsets of the store that no path names stay as they are."""
+
+    paths: list[str] = Field(min_length=1, description="Folders, each an estate.")
+    strict: bool = Field(default=False, description="Publish nothing when there is a warning.")
+    dry_run: bool = Field(default=False, description="Say what would change, and change nothing.")
