@@ -1,0 +1,1 @@
+"""Sentences into vectors: the packaged model, and any OpenAI-compatible endpoint."""
