@@ -55,6 +55,8 @@ class Settings(BaseModel):
     fusion_k: int = _row(60, "Reciprocal Rank Fusion's k; ranks count from 1.", "ranks", ge=1)
     lexical_weight: float = _row(1.0, "The lexical leg's vote in the fusion.", "", ge=0)
     vector_weight: float = _row(1.0, "The vector leg's vote in the fusion.", "", ge=0)
+    why_not_depth: int = _row(1_000, "Nodes of each leg that `why not` looks through.", "nodes", ge=1)
+    node_edges: int = _row(200, "Most edges shown of one node.", "edges", ge=1)
     anchor_limit: int = _row(8, "Most nodes that a query is anchored to.", "nodes", ge=0)
     breaker_failures: int = _row(5, "Failures in a row after which a leg is left out for a while.", "failures", ge=1)
     breaker_pause: int = _row(

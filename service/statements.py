@@ -57,6 +57,38 @@ def nodes_by_uid(uids: Iterable[str], audiences: frozenset[str]) -> ServiceState
     )
 
 
+def filter_fields(identity: NodeIdentity, audiences: frozenset[str]) -> ServiceStatement:
+    """What the filters compare of one node: a column a filter, by the filter's name."""
+    columns = ", ".join(f"n.{stored} AS {name}" for name, stored in {**SINGLE_VALUED, **MANY_VALUED}.items())
+    return ServiceStatement(
+        "filter_fields",
+        f"MATCH (n:Node {{key: $key}}) WHERE {_VISIBLE} RETURN {columns}",
+        {"key": identity.key, "audiences": sorted(audiences)},
+    )
+
+
+def node_properties(identity: NodeIdentity, audiences: frozenset[str]) -> ServiceStatement:
+    """All properties of one node, as `properties`."""
+    return ServiceStatement(
+        "node_properties",
+        f"MATCH (n:Node {{key: $key}}) WHERE {_VISIBLE} RETURN properties(n) AS properties",
+        {"key": identity.key, "audiences": sorted(audiences)},
+    )
+
+
+def edges_of(identity: NodeIdentity, audiences: frozenset[str], limit: int) -> ServiceStatement:
+    """A node's edges to nodes that show, outgoing first, at most `limit`."""
+    visible_end = "any(a IN m.visibleTo WHERE a IN $audiences)"
+    columns = "type(r) AS type, m.uid AS uid, m.locale AS locale, m.title AS title, m.kind AS kind"
+    return ServiceStatement(
+        "edges_of",
+        f"MATCH (n:Node {{key: $key}})-[r]-(m:Node) WHERE {_VISIBLE} AND {visible_end} "
+        f"RETURN {columns}, startNode(r).key = $key AS outgoing "
+        "ORDER BY outgoing DESC, type, locale, uid LIMIT $limit",
+        {"key": identity.key, "audiences": sorted(audiences), "limit": limit},
+    )
+
+
 def nodes_by_alias(aliases: Iterable[str], audiences: frozenset[str]) -> ServiceStatement:
     """Nodes that carry one of these aliases (lower case, as stored), with the alias that matched as `alias`."""
     return ServiceStatement(

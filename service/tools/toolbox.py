@@ -1,6 +1,7 @@
 """The tools as every surface knows them: request and principal in, result out.
 
-Two things fulfil it: the process that owns the stores (`service.bootstrap`), and a client that goes through such a process.
+Two things fulfil it: the process that owns the stores (`service.bootstrap`), and a client that goes through such a
+process.
 """
 
 from collections.abc import Callable

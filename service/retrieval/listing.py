@@ -1,0 +1,43 @@
+"""The filtered estate by identity: paging through it reaches every node exactly once."""
+
+import time
+from datetime import UTC, datetime
+
+from service.domain.deadline import Deadline
+from service.domain.filters import NodeFilter
+from service.domain.principal import Principal
+from service.domain.requests import ListRequest
+from service.domain.results import ListResult, NodeSummary
+from service.retrieval import paging
+from service.retrieval.pipeline import Retrieval
+from service.statements import count_nodes, list_nodes
+
+
+async def list_estate(request: ListRequest, principal: Principal, retrieval: Retrieval) -> ListResult:
+    """One page by identity. Raises `Refused`, and EngineUnavailable when the graph is down."""
+    started = time.perf_counter()
+    settings = retrieval.settings
+    deadline = Deadline.after(settings.request_deadline)
+    size = paging.page_size(request.limit, settings)
+    narrowed = NodeFilter.from_mapping(request.filter)
+    snapshot = await retrieval.store.snapshot()
+    pinned = paging.fingerprint(request, principal.visibility_class)
+    after = ""
+    if request.cursor is not None:
+        cursor = paging.decode(request.cursor, request=pinned, snapshot=snapshot, longest=settings.cursor_characters)
+        after = str(cursor.position)
+    one_more = list_nodes(narrowed, principal.audiences, after=after, limit=size + 1)
+    rows = await retrieval.graph.run(one_more, deadline=deadline)
+    total = await retrieval.graph.run(count_nodes(narrowed, principal.audiences), deadline=deadline)
+    read = [dict(zip(rows.columns, row, strict=True)) for row in rows.rows]
+    next_cursor = None
+    if len(read) > size:
+        as_of = datetime.now(UTC).isoformat(timespec="seconds")
+        next_cursor = paging.Cursor(snapshot.content_root, pinned, as_of, (), read[size - 1]["key"]).encode()
+    return ListResult(
+        nodes=[NodeSummary(**{name: row[name] for name in NodeSummary.model_fields}) for row in read[:size]],
+        total=total.rows[0][0],
+        next_cursor=next_cursor,
+        content_root=snapshot.content_root,
+        took_ms=(time.perf_counter() - started) * 1000,
+    )

@@ -1,0 +1,84 @@
+"""Why a node is not among a search's hits: the filter, the leg or the depth that left it out."""
+
+from dataclasses import fields
+
+from service.domain.deadline import Deadline
+from service.domain.errors import NodeUnknown
+from service.domain.filters import MANY_VALUED, SINGLE_VALUED, NodeFilter
+from service.domain.graph import NodeIdentity
+from service.domain.principal import Principal
+from service.domain.requests import SearchRequest, WhyNotRequest
+from service.domain.results import WhyNotResult
+from service.retrieval.pipeline import Retrieval, Window, open_window
+from service.statements import filter_fields, nodes_by_uid
+
+
+async def why_not(request: WhyNotRequest, principal: Principal, retrieval: Retrieval) -> WhyNotResult:
+    """Raises NodeUnknown for a node that does not exist or that the principal may not see, alike."""
+    settings = retrieval.settings
+    deadline = Deadline.after(settings.request_deadline)
+    snapshot = await retrieval.store.snapshot()
+    identity = await _identify(request, principal, retrieval, deadline)
+    excluded = await _excluding_filters(identity, request.search, principal, retrieval, deadline)
+    if excluded:
+        return _answer(identity, "filter", f"The request's filters leave it out: {'; '.join(excluded)}.")
+    window = await open_window(request.search, principal, retrieval, snapshot, deadline)
+    place = _place(window, identity)
+    if place is not None:
+        return _answer(identity, "hit", f"It is a hit, at rank {place} of {len(window.nodes)}.", rank=place)
+    deeper = await open_window(request.search, principal, retrieval, snapshot, deadline, depth=settings.why_not_depth)
+    found = [
+        f"{run.leg.name} ranks it {rank}"
+        for run in deeper.runs
+        for rank, hit in enumerate(run.hits, start=1)
+        if hit.passage.identity == identity
+    ]
+    if found:
+        detail = f"{', '.join(found)}, but each leg contributes {settings.leg_depth} nodes."
+        return _answer(identity, "depth", detail)
+    legs = ", ".join(run.leg.name for run in deeper.runs if run.is_live)
+    return _answer(identity, "leg", f"No leg finds it ({legs}) within {settings.why_not_depth} nodes.")
+
+
+async def _identify(
+    request: WhyNotRequest, principal: Principal, retrieval: Retrieval, deadline: Deadline
+) -> NodeIdentity:
+    rows = await retrieval.graph.run(nodes_by_uid([request.uid], principal.audiences), deadline=deadline)
+    locales = sorted(dict(zip(rows.columns, row, strict=True))["locale"] for row in rows.rows)
+    wished = (request.locale, request.search.profile.locale, retrieval.settings.default_locale)
+    if request.locale is not None and request.locale not in locales:
+        locales = []
+    if not locales:
+        raise NodeUnknown("There is no such node; look for its uid with a search, or by listing nodes.")
+    return NodeIdentity(request.uid, next((locale for locale in wished if locale in locales), locales[0]))
+
+
+async def _excluding_filters(
+    identity: NodeIdentity, search: SearchRequest, principal: Principal, retrieval: Retrieval, deadline: Deadline
+) -> list[str]:
+    narrowed = NodeFilter.from_mapping(search.filter).constraints()
+    if not narrowed:
+        return []
+    rows = await retrieval.graph.run(filter_fields(identity, principal.audiences), deadline=deadline)
+    values = dict(zip(rows.columns, rows.rows[0], strict=True))
+    held = {
+        field.name: values[field.name] if field.name in MANY_VALUED else [values[field.name]]
+        for field in fields(NodeFilter)
+        if field.name in MANY_VALUED or field.name in SINGLE_VALUED
+    }
+    return [
+        f"{name} is {', '.join(map(str, held[name])) or 'not set'}, not {' or '.join(allowed)}"
+        for name, allowed in narrowed.items()
+        if not set(held[name]) & set(allowed)
+    ]
+
+
+def _place(window: Window, identity: NodeIdentity) -> int | None:
+    ranks = (rank for rank, node in enumerate(window.nodes, start=1) if node.identity == identity)
+    return next(ranks, None)
+
+
+def _answer(identity: NodeIdentity, reason: str, detail: str, rank: int | None = None) -> WhyNotResult:
+    return WhyNotResult.model_validate(
+        {"uid": identity.uid, "locale": identity.locale, "reason": reason, "detail": detail, "rank": rank}
+    )

@@ -1,0 +1,29 @@
+"""query_graph: an agent's own Cypher, through the guard."""
+
+import time
+
+from cypher_guard import Profile, Visibility, guard
+from service.domain.deadline import Deadline
+from service.domain.principal import Principal
+from service.domain.requests import GraphQueryRequest
+from service.domain.results import GraphQueryResult
+from service.retrieval.pipeline import Retrieval
+
+
+async def query_graph(
+    request: GraphQueryRequest, principal: Principal, retrieval: Retrieval, profile: Profile
+) -> GraphQueryResult:
+    """Raises cypher_guard.Violation for a query that the profile doesn't allow, EngineLate past its wall clock."""
+    started = time.perf_counter()
+    deadline = Deadline.after(retrieval.settings.graph_query_deadline)
+    query = guard(request.cypher, request.parameters, profile, visibility=Visibility(audiences=principal.audiences))
+    snapshot = await retrieval.store.snapshot()
+    rows = await retrieval.graph.run(query, deadline=deadline)
+    return GraphQueryResult(
+        columns=list(rows.columns),
+        rows=[list(row) for row in rows.rows],
+        truncated=rows.truncated,
+        cypher=query.text,
+        content_root=snapshot.content_root,
+        took_ms=(time.perf_counter() - started) * 1000,
+    )
