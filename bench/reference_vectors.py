@@ -88,7 +88,7 @@ def _normalise(states: Array, weights: Weights, name: str) -> Array:
 
 
 def _gelu(states: Array) -> Array:
-    activated: Array = states * 0.5 * (1.0 + erf(states / math.sqrt(2.0), dtype=np.float32))
+    activated: Array = states * 0.5 * (1.0 + erf(states / math.sqrt(2.0)).astype(np.float32))
     return activated
 
 
