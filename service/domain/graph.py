@@ -1,5 +1,7 @@
 """The property graph's vocabulary: node identities, nodes, and the nine edge types."""
 
+import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -136,3 +138,9 @@ class Edge:
     line: int
     weight: float = 1.0
     ordinal: int | None = None
+
+
+def ontology_hash() -> str:
+    """Names the vocabulary that a response was made under: SHA-256 over node kinds and edge types, 64 hex digits."""
+    vocabulary = {"kinds": sorted(kind.value for kind in NodeKind), "edges": sorted(edge.value for edge in EdgeType)}
+    return hashlib.sha256(json.dumps(vocabulary, sort_keys=True).encode()).hexdigest()

@@ -1,6 +1,6 @@
 """Snapshots of the estate, and the steps between two of them."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -82,4 +82,5 @@ class SnapshotChange:
     records: tuple[NodeRecord, ...]
     """Those that the store does not hold yet."""
     graph: LinkedGraph
-    previous_graph: LinkedGraph
+    previous_graph: Callable[[], Awaitable[LinkedGraph]]
+    """Loads and links the snapshot that this one replaces, for a store that applies differences."""

@@ -50,7 +50,8 @@ async def _identify(
         locales = []
     if not locales:
         raise NodeUnknown("There is no such node; look for its uid with a search, or by listing nodes.")
-    return NodeIdentity(request.uid, next((locale for locale in wished if locale in locales), locales[0]))
+    locale = next((locale for locale in wished if locale is not None and locale in locales), locales[0])
+    return NodeIdentity(request.uid, locale)
 
 
 async def _excluding_filters(

@@ -4,10 +4,10 @@ Two things fulfil it: the process that owns the stores (`service.bootstrap`), an
 process.
 """
 
-from collections.abc import Callable
 from typing import Protocol
 
 from service.domain.principal import Principal
+from service.domain.progress import Progress, silent
 from service.domain.requests import (
     GraphQueryRequest,
     ListRequest,
@@ -25,13 +25,6 @@ from service.domain.results import (
     SearchResult,
     WhyNotResult,
 )
-
-Progress = Callable[[str, int, int], None]
-"""Called with what is being done, how much of it is done, and how much there is (0: not known)."""
-
-
-def silent(_stage: str, _done: int, _total: int) -> None:
-    """The progress of somebody who does not look."""
 
 
 class Toolbox(Protocol):
