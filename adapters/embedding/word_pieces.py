@@ -28,12 +28,12 @@ class WordPieces:
 
     def spans(self, text: str) -> list[Span]:
         """One span a token, in order. Tokens of one decomposed character (한) share its span."""
-        offsets = self._tokenizer.encode(_encodable(text), add_special_tokens=False).offsets
+        offsets = self._tokenizer.encode(encodable(text), add_special_tokens=False).offsets
         return [Span(start, end) for start, end in offsets]
 
     def model_input(self, text: str) -> list[int]:
         """Token ids with the special ones around them, at most TOKENS_READ."""
-        ids = self._tokenizer.encode(_encodable(text), add_special_tokens=False).ids
+        ids = self._tokenizer.encode(encodable(text), add_special_tokens=False).ids
         return [self._first, *ids[: TOKENS_READ - SPECIAL_TOKENS], self._last]
 
 
@@ -44,6 +44,6 @@ def _token_id(tokenizer: Tokenizer, token: str) -> int:
     return int(found)
 
 
-def _encodable(text: str) -> str:
+def encodable(text: str) -> str:
     """Lone surrogates, which no tokenizer takes, become question marks one for one, so spans stay true."""
     return text.encode("utf-8", "replace").decode("utf-8")
