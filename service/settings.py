@@ -88,7 +88,9 @@ class Settings(BaseModel):
     embedder_model: str = _row("", "Model name sent to the endpoint.")
     embedder_key: SecretStr = _row(SecretStr(""), "Bearer token for the endpoint; from the environment only.")
     embedder_deadline: int = _row(10_000, "Time that one request to the endpoint may take.", "milliseconds", ge=1)
+    embedder_dimensions: int = _row(0, "Dimensions of the endpoint's vectors; 0 asks it at the start.", ge=0)
     embedding_batch: int = _row(32, "Texts sent to the endpoint at once.", "texts", ge=1)
+    embedding_threads: int = _row(2, "Texts that the packaged model reads side by side.", "threads", ge=1)
 
     # Engines: an empty URL means the embedded one
     neo4j_url: str = _row("", "Bolt URL of Neo4j; empty keeps the graph in the data folder.")

@@ -68,7 +68,7 @@ class HttpEmbedder:
         return TOKENS_READ - SPECIAL_TOKENS
 
     async def embed(self, texts: Sequence[str], purpose: Literal["query", "passage"]) -> Vectors:  # noqa: ARG002
-        """Shape (texts, dimensions), one request a batch, of either purpose. Raises EngineLate and EngineUnavailable."""
+        """Shape (texts, dimensions), one request a batch. Raises EngineLate and EngineUnavailable."""
         vectors = np.empty((len(texts), self._dimensions), dtype=np.float32)
         for start in range(0, len(texts), self._batch):
             batch = texts[start : start + self._batch]
