@@ -1,0 +1,124 @@
+import random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from service.domain.content import NodeRecord
+from service.domain.graph import NEUTRAL_LOCALE, EdgeType, Node, NodeIdentity, NodeKind, Reference
+from service.domain.snapshots import LinkedGraph
+from service.publishing.linking import link
+
+
+def record(uid: str, *references: Reference, locale: str = "en-us", visible_to: tuple[str, ...] = ("*",)) -> NodeRecord:
+    node = Node(NodeIdentity(uid, locale), NodeKind.PAGE, uid.title(), visible_to=visible_to)
+    return NodeRecord(node, references=references)
+
+
+def xref(uid: str, line: int = 1, **fields) -> Reference:
+    return Reference(EdgeType.XREF, uid, fields.pop("via", "link"), "page.md", line, **fields)
+
+
+def linked(*records: NodeRecord) -> LinkedGraph:
+    return link(records, default_locale="en-us")
+
+
+def targets(graph: LinkedGraph) -> list[NodeIdentity]:
+    return [edge.target for edge in graph.edges]
+
+
+def test_a_reference_finds_the_record_of_its_own_locale() -> None:
+    graph = linked(record("a", xref("b"), locale="de-de"), record("b"), record("b", locale="de-de"))
+    assert targets(graph) == [NodeIdentity("b", "de-de")]
+
+
+def test_without_one_in_its_own_locale_the_default_serves_then_the_first() -> None:
+    graph = linked(record("a", xref("b"), locale="fr-fr"), record("b"), record("b", locale="de-de"))
+    assert targets(graph) == [NodeIdentity("b", "en-us")]
+    graph = linked(record("a", xref("b"), locale="fr-fr"), record("b", locale="it-it"), record("b", locale="de-de"))
+    assert targets(graph) == [NodeIdentity("b", "de-de")]
+
+
+def test_a_named_locale_is_not_replaced_by_another() -> None:
+    source = Reference(EdgeType.DERIVED_FROM, "a", "translation", "a.md", 1, target_locale="en-us")
+    graph = linked(record("a", source, locale="de-de"))
+    assert targets(graph) == [NodeIdentity("a", "en-us")]
+    assert graph.nodes[NodeIdentity("a", "en-us")].kind is NodeKind.API
+
+
+def test_a_target_outside_the_estate_becomes_a_stub_that_all_share() -> None:
+    graph = linked(record("a", xref("System.String")), record("b", xref("System.String")))
+    stub = NodeIdentity("System.String", NEUTRAL_LOCALE)
+    assert targets(graph) == [stub, stub]
+    assert graph.nodes[stub].kind is NodeKind.API
+    assert stub not in graph.content_hashes
+
+
+def test_a_stub_takes_kind_title_and_aliases_from_those_who_name_it() -> None:
+    def product(title: str) -> Reference:
+        return Reference(
+            EdgeType.APPLIES_TO,
+            "product:azure",
+            "products",
+            "a.yml",
+            1,
+            target_locale=NEUTRAL_LOCALE,
+            target_kind=NodeKind.PRODUCT,
+            target_title=title,
+        )
+
+    graph = linked(record("a", product("Azure")), record("b", product("Microsoft Azure")))
+    node = graph.nodes[NodeIdentity("product:azure", NEUTRAL_LOCALE)]
+    assert (node.kind, node.title) == (NodeKind.PRODUCT, "Azure")
+    assert node.aliases == ("azure", "microsoft azure")
+
+
+def test_a_stub_shows_to_whoever_may_see_one_of_those_who_name_it_and_to_no_one_else() -> None:
+    graph = linked(
+        record("a", xref("secret"), visible_to=("staff",)),
+        record("b", xref("secret"), visible_to=("partners",)),
+    )
+    assert graph.nodes[NodeIdentity("secret", NEUTRAL_LOCALE)].visible_to == ("partners", "staff")
+
+
+def test_the_same_link_twice_is_one_edge_from_its_first_line() -> None:
+    graph = linked(record("a", xref("b", line=9), xref("b", line=3), xref("b", line=5, via="toc")), record("b"))
+    assert [(edge.via, edge.line) for edge in graph.edges] == [("link", 3), ("toc", 5)]
+
+
+def test_a_link_to_the_page_itself_is_no_edge() -> None:
+    assert linked(record("a", xref("a"))).edges == ()
+
+
+def test_counts_by_kind_and_type() -> None:
+    graph = linked(record("a", xref("b"), xref("c")), record("b"))
+    assert graph.kind_counts == {"api": 1, "page": 2}
+    assert graph.edge_counts == {"xref": 2}
+
+
+UIDS = st.sampled_from("abcde")
+RECORDS = st.lists(
+    st.builds(
+        lambda uid, locale, named: record(uid, *(xref(other, line) for line, other in enumerate(named)), locale=locale),
+        UIDS,
+        st.sampled_from(["en-us", "de-de"]),
+        st.lists(UIDS | st.sampled_from(["x", "y"]), max_size=4),
+    ),
+    unique_by=lambda made: made.node.identity,
+)
+
+
+@given(RECORDS, st.randoms(use_true_random=False))
+def test_the_order_of_the_records_does_not_matter(records: list[NodeRecord], chance: random.Random) -> None:
+    shuffled = [*records]
+    chance.shuffle(shuffled)
+    assert linked(*records) == linked(*shuffled)
+
+
+@given(RECORDS)
+def test_every_edge_ends_in_a_node_and_no_reference_is_dropped(records: list[NodeRecord]) -> None:
+    graph = linked(*records)
+    assert all(edge.source in graph.nodes and edge.target in graph.nodes for edge in graph.edges)
+    for made in records:
+        named = {reference.target_uid for reference in made.references} - {made.node.identity.uid}
+        reached = {edge.target.uid for edge in graph.edges if edge.source == made.node.identity}
+        assert named <= reached
