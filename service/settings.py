@@ -80,6 +80,9 @@ class Settings(BaseModel):
     )
     passage_overlap: int = _row(0, "Tokens that a cut passage repeats of the one before.", "tokens", ge=0)
     publish_batch: int = _row(256, "Passages that are added to an engine at once.", "passages", ge=1)
+    publish_heartbeat: int = _row(
+        1_000, "Longest silence of a server that publishes in a command's place.", "milliseconds", ge=10
+    )
     kept_roots: int = _row(5, "Snapshots that can be rolled back to.", "snapshots", ge=1)
 
     # Embedding

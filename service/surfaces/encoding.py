@@ -1,0 +1,34 @@
+"""Results as JSON bytes. Whatever an estate holds, an answer encodes."""
+
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic_core import PydanticSerializationError, to_json
+
+
+def encode(model: BaseModel, *, leave_out_none: bool = False) -> bytes:
+    """UTF-8 JSON by the wire's names.
+
+    Text that UTF-8 can't hold (a lone surrogate read from a source file) leaves with U+FFFD in its place.
+    """
+    try:
+        return model.__pydantic_serializer__.to_json(model, by_alias=True, exclude_none=leave_out_none)
+    except PydanticSerializationError:
+        plain = model.model_dump(by_alias=True, exclude_none=leave_out_none)
+        return to_json(_encodable(plain), inf_nan_mode="null", fallback=_text)
+
+
+def _encodable(value: Any) -> Any:
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, dict):
+        return {_text(key): _encodable(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_encodable(one) for one in value]
+    return value
+
+
+def _text(value: object) -> str:
+    return str(value).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

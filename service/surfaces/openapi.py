@@ -1,0 +1,108 @@
+"""The OpenAPI 3.1 document beyond what the types say: examples, and the problems every route can answer with."""
+
+from importlib import metadata
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.models import Example
+from fastapi.openapi.utils import get_openapi
+
+from service.surfaces.problems import MEDIA_TYPE, Problem
+
+TITLE = "Cogitave Query"
+DESCRIPTION = "Hybrid retrieval over a documentation estate, with a bounded read-only graph query."
+
+_SCHEMA = "#/components/schemas/{model}"
+
+
+def version() -> str:
+    """The distribution's own."""
+    return metadata.version("cogitave-query")
+
+
+def _problem(description: str) -> dict[str, Any]:
+    return {
+        "description": description,
+        "content": {MEDIA_TYPE: {"schema": {"$ref": _SCHEMA.format(model="Problem")}}},
+    }
+
+
+TOOL_PROBLEMS: dict[int | str, dict[str, Any]] = {
+    400: _problem("Refused: the request can't be answered as it stands."),
+    404: _problem("No such node, or none that the caller may see."),
+    408: _problem("The body was not complete in time."),
+    410: _problem("The cursor's snapshot has been replaced; start again without the cursor."),
+    413: _problem("The body is larger than what is read."),
+    422: _problem("The request has the wrong shape, or the guard refused the query."),
+    500: _problem("A fault of the service."),
+    503: _problem("Something that the service stands on can't serve now."),
+    504: _problem("No answer before the deadline."),
+}
+
+HEALTH_PROBLEMS: dict[int | str, dict[str, Any]] = {
+    500: _problem("A fault of the service."),
+    504: _problem("No answer before the deadline."),
+}
+
+SEARCH: dict[str, Example] = {
+    "words": {"summary": "A question", "value": {"text": "how are two rankings fused?"}},
+    "narrowed": {
+        "summary": "Units and pages for beginners, explained",
+        "value": {
+            "text": "publish a folder of Markdown",
+            "limit": 5,
+            "filter": {"kind": ["page", "unit"], "level": ["beginner"]},
+            "explain": True,
+        },
+    },
+    "profiled": {
+        "summary": "From a page, by a developer who reads German",
+        "value": {
+            "text": "cursor stale",
+            "currentDocument": "cogitave.query.paging",
+            "profile": {"role": "developer", "locale": "de-de"},
+        },
+    },
+}
+
+WHY_NOT: dict[str, Example] = {
+    "missing": {
+        "summary": "A page that one expected",
+        "value": {"search": {"text": "rank fusion"}, "uid": "cogitave.query.paging"},
+    }
+}
+
+LIST: dict[str, Example] = {
+    "all": {"summary": "Everything, page by page", "value": {}},
+    "modules": {"summary": "Modules", "value": {"filter": {"kind": ["module"]}, "limit": 100}},
+}
+
+FETCH: dict[str, Example] = {
+    "uid": {"summary": "By uid", "value": {"uid": "cogitave.query.fusion"}},
+    "translation": {"summary": "In German", "value": {"uid": "cogitave.query.fusion", "locale": "de-de"}},
+}
+
+QUERY_GRAPH: dict[str, Example] = {
+    "units": {
+        "summary": "The units of a module",
+        "value": {
+            "cypher": "MATCH (u:Unit)-[:partOf]->(m:Module) WHERE m.uid = $module RETURN u.uid, u.title LIMIT 20",
+            "parameters": {"module": "cogitave.query.search"},
+        },
+    }
+}
+
+
+def describe(app: FastAPI) -> None:
+    """Make /openapi.json this module's document; built at the first request for it."""
+
+    def document() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            built = get_openapi(title=TITLE, version=app.version, description=DESCRIPTION, routes=app.routes)
+            schemas = built["components"]["schemas"]
+            problem = Problem.model_json_schema(ref_template=_SCHEMA)
+            schemas |= problem.pop("$defs", {}) | {"Problem": problem}
+            app.openapi_schema = built
+        return app.openapi_schema
+
+    app.openapi = document  # type: ignore[method-assign]

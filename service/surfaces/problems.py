@@ -1,0 +1,227 @@
+"""The one table from an error's type to HTTP: status, title, and RFC 9457 problem+json.
+
+A problem never holds a stack trace, and never the caller's own input back at length. Besides RFC 9457's fields it has
+`code` (stable, what a program branches on), `suggestion` where one is known, and what the error's type adds: `line`,
+`column`, `excerpt` of a guard violation; `engine`, `reason` of an engine that can't answer; `fields` of a request that
+has the wrong shape.
+"""
+
+import uuid
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+
+import structlog
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from cypher_guard.violation import Violation
+from service.domain import errors
+from service.surfaces.encoding import encode
+
+MEDIA_TYPE = "application/problem+json"
+
+_FIELDS_SHOWN = 10
+_NAME_CHARACTERS = 100
+
+
+class FieldProblem(BaseModel):
+    """One field of the request that has the wrong shape. `field` is its path, dotted."""
+
+    field: str
+    message: str
+
+
+class Problem(BaseModel):
+    """What every refusal and failure looks like on HTTP."""
+
+    model_config = ConfigDict(frozen=True)
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    code: str
+    suggestion: str | None = None
+    instance: str | None = Field(default=None, description="Names the entry in the server's log, of a failure.")
+    line: int | None = None
+    column: int | None = None
+    excerpt: str | None = None
+    engine: str | None = None
+    reason: str | None = None
+    fields: list[FieldProblem] | None = None
+
+
+class SurfaceRefused(errors.Refused):
+    """Refused before any tool saw it: by its shape, size, place or time."""
+
+
+class BodyTooLarge(SurfaceRefused):
+    code = "body_too_large"
+
+    def __init__(self, cap: int) -> None:
+        super().__init__(f"The request's body is larger than the {cap:,} bytes that are read. Send less.")
+
+
+class BodyLate(SurfaceRefused):
+    code = "body_late"
+
+    def __init__(self, milliseconds: int) -> None:
+        super().__init__(f"The request's body was not complete after {milliseconds} ms. Send it faster, or less.")
+
+
+class OwnerRequired(SurfaceRefused):
+    code = "owner_required"
+
+    def __init__(self) -> None:
+        super().__init__("Only the owner of the data folder may do this, by the token that lies in it.")
+
+
+class RequestLate(errors.Unavailable):
+    """The answer was not ready in time; its work was stopped."""
+
+    code = "request_late"
+
+    def __init__(self, milliseconds: int) -> None:
+        super().__init__(f"No answer within {milliseconds} ms. Ask for less, or try again.")
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    status: int
+    title: str
+
+
+_TABLE: Mapping[type[Exception], _Row] = {
+    BodyTooLarge: _Row(413, "The body is too large"),
+    BodyLate: _Row(408, "The body came too slowly"),
+    OwnerRequired: _Row(403, "Not the owner"),
+    errors.QueryEmpty: _Row(400, "The query is empty"),
+    errors.QueryTooLong: _Row(400, "The query is too long"),
+    errors.QueryMalformed: _Row(400, "The query is no text"),
+    errors.LimitOutOfRange: _Row(400, "The limit is out of range"),
+    errors.FilterUnknown: _Row(400, "No such filter"),
+    errors.FilterValueUnknown: _Row(400, "No such filter value"),
+    errors.CursorForeign: _Row(400, "The cursor belongs elsewhere"),
+    errors.CursorStale: _Row(410, "The cursor's snapshot is gone"),
+    errors.NodeUnknown: _Row(404, "No such node"),
+    errors.EstateUnreadable: _Row(400, "No estate there"),
+    errors.SettingInvalid: _Row(400, "The setting is invalid"),
+    errors.Refused: _Row(400, "The request was refused"),
+    Violation: _Row(422, "The guard refused the query"),
+    RequestLate: _Row(504, "The answer was late"),
+    errors.EngineLate: _Row(504, "An engine was late"),
+    errors.Unavailable: _Row(503, "The service can't answer now"),
+    errors.PublishInProgress: _Row(409, "Another publish is at work"),
+    errors.PublishFailed: _Row(422, "Nothing was published"),
+    Exception: _Row(500, "The service failed"),
+}
+"""A type not named here is answered as its nearest base that is."""
+
+
+_WHAT_TO_DO = {
+    HTTPStatus.NOT_FOUND: "There is no such path. /openapi.json lists the paths.",
+    HTTPStatus.METHOD_NOT_ALLOWED: "The path does not take this method. /openapi.json lists the methods.",
+}
+
+
+class ProblemResponses:
+    """Errors → responses, for one application.
+
+    retry_after: seconds, sent with what may pass by itself. seen: told of every problem that leaves.
+    """
+
+    def __init__(self, *, retry_after: int, seen: Callable[[Problem], None] = lambda _problem: None) -> None:
+        self.retry_after = retry_after
+        self.seen = seen
+
+    def of(self, error: Exception) -> Response:
+        problem = problem_of(error)
+        self.seen(problem)
+        headers = dict(error.headers or {}) if isinstance(error, HTTPException) else {}
+        if problem.status in (503, 504):
+            headers["Retry-After"] = str(self.retry_after)
+        return Response(encode(problem, leave_out_none=True), problem.status, headers, MEDIA_TYPE)
+
+    def install(self, app: FastAPI) -> None:
+        """Answer every foreseen error of the application by the table; the rest is `HttpLimits`' to catch."""
+
+        async def handle(_request: Request, error: Exception) -> Response:
+            return self.of(error)
+
+        for family in (
+            errors.Refused,
+            errors.Unavailable,
+            errors.PublishFailed,
+            Violation,
+            RequestValidationError,
+            HTTPException,
+        ):
+            app.add_exception_handler(family, handle)
+
+
+def problem_of(error: Exception) -> Problem:
+    """The problem of any error."""
+    if isinstance(error, RequestValidationError):
+        return _of_validation(error)
+    if isinstance(error, HTTPException):
+        return _of_http(error)
+    row = next(_TABLE[base] for base in type(error).__mro__ if base in _TABLE)
+    match error:
+        case Violation():
+            return _problem(row, error.code, error.message, **_place(error))
+        case errors.EngineUnavailable():
+            return _problem(row, error.code, error.message, engine=error.engine, reason=error.reason)
+        case errors.Refused():
+            return _problem(row, error.code, error.message, suggestion=error.suggestion)
+        case errors.Unavailable() | errors.PublishFailed():
+            return _problem(row, error.code, error.message)
+        case _:
+            return _unforeseen(row, error)
+
+
+def _problem(row: _Row, code: str, detail: str, **more: Any) -> Problem:
+    return Problem(
+        type=f"urn:cogitave-query:problem:{code}", title=row.title, status=row.status, detail=detail, code=code, **more
+    )
+
+
+def _place(violation: Violation) -> dict[str, Any]:
+    return {
+        "line": violation.line or None,
+        "column": violation.column or None,
+        "excerpt": violation.excerpt or None,
+        "suggestion": violation.suggestion,
+    }
+
+
+def _of_http(error: HTTPException) -> Problem:
+    """What the router and the readers of protocols raise: no such path, method, or media type."""
+    status = HTTPStatus(error.status_code)
+    detail = _WHAT_TO_DO.get(status, str(error.detail))
+    return _problem(_Row(status.value, status.phrase), status.name.lower(), detail)
+
+
+def _of_validation(error: RequestValidationError) -> Problem:
+    found = [FieldProblem(field=_path(one["loc"]), message=one["msg"]) for one in error.errors()]
+    shown = "; ".join(f"{one.field}: {one.message}" for one in found[:_FIELDS_SHOWN])
+    detail = f"The request has the wrong shape. {shown}. /openapi.json describes the right one."
+    return _problem(
+        _Row(422, "The request has the wrong shape"), "request_invalid", detail, fields=found[:_FIELDS_SHOWN]
+    )
+
+
+def _path(location: Iterable[str | int]) -> str:
+    """`("body", "filter", "kind", 0)` → `body.filter.kind.0`; a name that the caller made up is cut."""
+    return ".".join(str(step)[:_NAME_CHARACTERS] for step in location)
+
+
+def _unforeseen(row: _Row, error: Exception) -> Problem:
+    """A bug: the trace goes to the log, and the caller gets the name of the entry."""
+    instance = f"urn:uuid:{uuid.uuid4()}"
+    structlog.get_logger(__name__).error("request failed", instance=instance, exc_info=error)
+    return _problem(row, "internal", "This is a fault of the service, and was logged.", instance=instance)
