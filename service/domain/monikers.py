@@ -1,0 +1,116 @@
+"""Product versions: monikers (`net-maui-8.0`) and the ranges that pages declare (`>=net-8.0 <=net-10.0 || vs-2022`).
+
+A moniker's place is its family and its version, never the order of the strings.
+"""
+
+import operator
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+_VERSIONED = re.compile(
+    r"(?P<family>.*?[^0-9.-])-?(?P<version>\d+(?:\.\d+)*)(?:[-.]?(?P<stage>alpha|beta|preview|rc)[-.]?(?P<step>\d*))?"
+)
+_ENDLESS = re.compile(r"(?P<family>.+)-(?:current|latest)")
+_STAGES = ("alpha", "beta", "preview", "rc")
+_COMPONENTS = 4
+_COMPONENT_CAP = 9_999
+_STEP_CAP = 99
+_RELEASED = len(_STAGES) * (_STEP_CAP + 1)
+_ENDLESS_ORDER = (_COMPONENT_CAP + 1) ** _COMPONENTS * (_RELEASED + 1)
+
+_LONGEST_NAME = 200
+
+_COMPARISONS: dict[str, Callable[[int, int], bool]] = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    ">": operator.gt,
+    "<": operator.lt,
+    "=": operator.eq,
+}
+
+
+class MonikerRangeInvalid(ValueError):
+    """A range that can't be read; the message names the part at fault."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moniker:
+    """`order` compares within one family: a later version is greater; a preview comes before its release."""
+
+    name: str
+    family: str
+    order: int
+
+    @classmethod
+    def parse(cls, name: str) -> "Moniker":
+        """Never fails: a name without a version is a family of its own."""
+        if endless := _ENDLESS.fullmatch(name):
+            return cls(name, endless["family"], _ENDLESS_ORDER)
+        versioned = _VERSIONED.fullmatch(name)
+        if versioned is None:
+            return cls(name, name, 0)
+        parts = [min(int(part[:9]), _COMPONENT_CAP) for part in versioned["version"].split(".")[:_COMPONENTS]]
+        order = 0
+        for part in parts + [0] * (_COMPONENTS - len(parts)):
+            order = order * (_COMPONENT_CAP + 1) + part
+        return cls(name, versioned["family"], order * (_RELEASED + 1) + _stage(versioned["stage"], versioned["step"]))
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    comparison: str
+    moniker: Moniker
+
+    def allows(self, moniker: Moniker) -> bool:
+        same_family = moniker.family == self.moniker.family
+        return same_family and _COMPARISONS[self.comparison](moniker.order, self.moniker.order)
+
+
+@dataclass(frozen=True, slots=True)
+class MonikerRange:
+    """A disjunction of conjunctions of bounds. Bounds of one conjunction on different families can't all hold."""
+
+    alternatives: tuple[tuple[Bound, ...], ...]
+
+    @classmethod
+    def parse(cls, text: str) -> "MonikerRange":
+        """Raises MonikerRangeInvalid."""
+        alternatives = tuple(_conjunction(part) for part in text.split("||"))
+        return cls(alternatives)
+
+    def contains(self, moniker: Moniker) -> bool:
+        return any(all(bound.allows(moniker) for bound in bounds) for bounds in self.alternatives)
+
+    def expand(self, known: Iterable[Moniker]) -> tuple[str, ...]:
+        """The known monikers inside the range, and those that it names itself and contains, by family and order."""
+        named = {bound.moniker for bounds in self.alternatives for bound in bounds}
+        inside = {moniker for moniker in {*known, *named} if self.contains(moniker)}
+        return tuple(m.name for m in sorted(inside, key=lambda m: (m.family, m.order, m.name)))
+
+
+def _conjunction(text: str) -> tuple[Bound, ...]:
+    bounds = tuple(_bound(word) for word in _words(text))
+    if not bounds:
+        raise MonikerRangeInvalid("an empty alternative; write a moniker on each side of '||'")
+    return bounds
+
+
+def _words(text: str) -> list[str]:
+    """Comparisons may stand apart from their monikers: `>= net-8.0` is `>=net-8.0`."""
+    spaced = re.sub(r"(>=|<=|>|<|=)\s+", r"\1", text.replace("&&", " "))
+    return spaced.split()
+
+
+def _bound(word: str) -> Bound:
+    comparison = next((sign for sign in _COMPARISONS if word.startswith(sign)), "")
+    name = word.removeprefix(comparison)
+    if not name or len(name) > _LONGEST_NAME or not re.fullmatch(r"[\w.\-]+", name):
+        raise MonikerRangeInvalid(f"'{word}' is no moniker, nor a moniker behind one of {' '.join(_COMPARISONS)}")
+    return Bound(comparison or "=", Moniker.parse(name))
+
+
+def _stage(stage: str | None, step: str | None) -> int:
+    if stage is None:
+        return _RELEASED
+    return _STAGES.index(stage) * (_STEP_CAP + 1) + min(int(step[:3] or 0) if step else 0, _STEP_CAP)

@@ -1,0 +1,84 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from service.domain.monikers import Moniker, MonikerRange, MonikerRangeInvalid
+
+
+def inside(range_text: str, *names: str) -> list[str]:
+    parsed = MonikerRange.parse(range_text)
+    return [name for name in names if parsed.contains(Moniker.parse(name))]
+
+
+@pytest.mark.parametrize(
+    ("name", "family"),
+    [
+        ("net-maui-8.0", "net-maui"),
+        ("aspnetcore-3.1", "aspnetcore"),
+        ("netframework-4.7.2", "netframework"),
+        ("vs-2022", "vs"),
+        ("sql-server-ver15", "sql-server-ver"),
+        ("azuresqldb-current", "azuresqldb"),
+        ("efcore", "efcore"),
+    ],
+)
+def test_family(name: str, family: str) -> None:
+    assert Moniker.parse(name).family == family
+
+
+def test_versions_compare_as_numbers() -> None:
+    names = ["net-8.0", "net-10.0", "net-9.0", "net-8.0.1", "net-current", "net-10.0-rc1", "net-10.0-preview2"]
+    ordered = sorted(names, key=lambda name: Moniker.parse(name).order)
+    assert ordered == [
+        "net-8.0", "net-8.0.1", "net-9.0", "net-10.0-preview2", "net-10.0-rc1", "net-10.0", "net-current",
+    ]  # fmt: skip
+
+
+def test_a_range_with_two_alternatives() -> None:
+    names = ("aspnetcore-3.0", "aspnetcore-3.1", "aspnetcore-8.0", "aspnetcore-10.0", "net-maui-8.0", "net-maui-9.0")
+    assert inside(">=aspnetcore-3.1 <=aspnetcore-8.0 || net-maui-8.0", *names) == [
+        "aspnetcore-3.1",
+        "aspnetcore-8.0",
+        "net-maui-8.0",
+    ]
+
+
+def test_strict_bounds_and_equality() -> None:
+    names = ("vs-2017", "vs-2019", "vs-2022")
+    assert inside(">vs-2017", *names) == ["vs-2019", "vs-2022"]
+    assert inside("<vs-2019", *names) == ["vs-2017"]
+    assert inside("=vs-2019", *names) == ["vs-2019"]
+    assert inside("> vs-2017 && < vs-2022", *names) == ["vs-2019"]
+
+
+def test_an_open_range_contains_versions_that_nobody_knew_when_it_was_written() -> None:
+    assert inside(">=net-maui-8.0", "net-maui-42.0") == ["net-maui-42.0"]
+
+
+def test_another_family_is_never_inside() -> None:
+    assert inside(">=aspnetcore-1.0", "net-maui-8.0", "aspnetcore") == []
+
+
+def test_expand_keeps_family_and_version_order() -> None:
+    known = [Moniker.parse(f"net-maui-{version}.0") for version in (10, 9, 7)]
+    assert MonikerRange.parse(">=net-maui-8.0").expand(known) == ("net-maui-8.0", "net-maui-9.0", "net-maui-10.0")
+
+
+@pytest.mark.parametrize("text", ["", " ", "||", ">=", "a || ", "net-8.0 || ,", "net(8)", ">=>=a-1"])
+def test_what_is_no_range_is_refused(text: str) -> None:
+    with pytest.raises(MonikerRangeInvalid):
+        MonikerRange.parse(text)
+
+
+@given(st.text(max_size=40))
+def test_any_text_is_a_range_or_a_typed_refusal(text: str) -> None:
+    try:
+        MonikerRange.parse(text)
+    except MonikerRangeInvalid:
+        return
+
+
+@given(st.text(max_size=40))
+def test_any_name_is_a_moniker(name: str) -> None:
+    assert Moniker.parse(name).order >= 0
+    assert Moniker.parse(name).order < 2**63
