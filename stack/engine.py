@@ -2,68 +2,20 @@
 
 import contextlib
 import os
-import secrets
 import signal
 import subprocess
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from stack.distribution import Installation
 from stack.errors import EngineFailed
+from stack.home import Home
 from stack.java import Java
 
 START_WITHIN_SECONDS = 120.0
 STOP_WITHIN_SECONDS = 30.0
 _LOOK_EVERY_SECONDS = 0.05
-_TAIL_LINES = 40
-
-
-@dataclass(frozen=True)
-class Home:
-    """An engine's folder: its settings, data and logs stay there when it stops."""
-
-    path: Path
-
-    @property
-    def settings(self) -> Path:
-        return self.path / "conf"
-
-    @property
-    def logs(self) -> Path:
-        return self.path / "logs"
-
-    @property
-    def console(self) -> Path:
-        """What the process wrote to its standard output and error, all starts one after the other."""
-        return self.logs / "console.log"
-
-    @property
-    def port(self) -> Path:
-        """Written by the launcher, and only once the engine answers on it."""
-        return self.path / "run" / "port"
-
-    @property
-    def password(self) -> Path:
-        return self.path / "password"
-
-    def create(self) -> None:
-        for folder in (self.path, self.settings, self.logs, self.port.parent):
-            folder.mkdir(parents=True, exist_ok=True)
-        self.port.unlink(missing_ok=True)
-
-    def remember_password(self) -> str:
-        """The password of this home, made up at its first start; only its owner can read the file."""
-        if not self.password.exists():
-            self.password.touch(mode=0o600)
-            self.password.write_text(secrets.token_urlsafe(24))
-        return self.password.read_text()
-
-    def tail(self) -> str:
-        with contextlib.suppress(FileNotFoundError):
-            return "\n".join(self.console.read_text(errors="replace").splitlines()[-_TAIL_LINES:])
-        return "(nothing)"
 
 
 @dataclass(frozen=True)
@@ -103,15 +55,17 @@ class EngineProcess:
 
     def __init__(self, launch: Launch) -> None:
         self._launch = launch
-        with launch.home.console.open("ab") as console:
+        with launch.home.claim() as claim, launch.home.console.open("ab") as console:
             self._process = subprocess.Popen(  # noqa: S603
                 launch.command,
                 stdin=subprocess.DEVNULL if launch.detached else subprocess.PIPE,
                 stdout=console,
                 stderr=subprocess.STDOUT,
                 env={**os.environ, **launch.environment},
+                pass_fds=(claim.fileno(),),
                 start_new_session=True,
             )
+        launch.home.pid.write_text(str(self._process.pid))
 
     @property
     def pid(self) -> int:
@@ -143,6 +97,7 @@ class EngineProcess:
             self._process.wait(STOP_WITHIN_SECONDS)
         except subprocess.TimeoutExpired:
             self.kill()
+        self._launch.home.pid.unlink(missing_ok=True)
 
     def kill(self) -> None:
         """End the whole process group at once, as a power cut would."""

@@ -19,6 +19,10 @@ class ResolutionFailed(StackError):
     """Maven (or jgo) couldn't fetch the packages."""
 
 
+class HomeInUse(StackError):
+    """Another engine runs in this home."""
+
+
 class EngineFailed(StackError):
     """An engine didn't start, or died. `log` is the whole log, `tail` its end (also in the message)."""
 

@@ -6,7 +6,8 @@ from types import TracebackType
 from typing import Self
 
 from stack.distribution import NEO4J, OPENSEARCH, Distribution, Installation, prepare
-from stack.engine import START_WITHIN_SECONDS, EngineProcess, Home, Launch
+from stack.engine import START_WITHIN_SECONDS, EngineProcess, Launch
+from stack.home import Home
 from stack.java import find_java
 from stack.settings import NEO4J_JAVA_FLAGS, NEO4J_SETTINGS, OPENSEARCH_JAVA_FLAGS, OPENSEARCH_SETTINGS
 
