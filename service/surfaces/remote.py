@@ -1,0 +1,220 @@
+"""The toolbox of a data folder that a server owns: every call goes over REST to that server."""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import httpx
+from pydantic import ValidationError
+
+from cypher_guard.violation import CODES, Violation
+from service.domain import errors
+from service.domain.principal import Principal
+from service.domain.progress import Progress, silent
+from service.domain.requests import (
+    GraphQueryRequest,
+    ListRequest,
+    NodeRequest,
+    PublishRequest,
+    Request,
+    SearchRequest,
+    WhyNotRequest,
+)
+from service.domain.results import (
+    GraphQueryResult,
+    ListResult,
+    NodeResult,
+    PublishResult,
+    ReadinessResult,
+    Result,
+    SearchResult,
+    WhyNotResult,
+)
+from service.settings import Settings
+
+Answered = TypeVar("Answered", bound=Result)
+
+OWNER_HEADER = "Cogitave-Query-Owner"
+
+
+class ServerGone(errors.Unavailable):
+    """The server that owns the data folder broke off, or could not be reached."""
+
+    code = "server_gone"
+
+
+class ServerFailed(errors.Unavailable):
+    """The server met a fault of its own, or answered what this version can't read."""
+
+    code = "server_failed"
+
+
+class RemoteToolbox:
+    """Fulfils `Toolbox`. Who asks is the server's to decide: a principal given here is not sent.
+
+    url: where the server answers; token: the data folder's, which lets its holder publish. `transport` is httpx's.
+    Raises what the server's own toolbox raised, by the code of its problem+json; else ServerGone or ServerFailed.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        token: str | None,
+        settings: Settings,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        self._url = url
+        self._client = httpx.AsyncClient(
+            base_url=url,
+            headers={OWNER_HEADER: token} if token else {},
+            # The server keeps the deadline; beyond it we wait no longer than for a server that starts.
+            timeout=(settings.request_deadline + settings.startup_deadline) / 1000,
+            trust_env=False,  # a proxy of the environment has no business between two processes of one machine
+            transport=transport,
+        )
+
+    async def is_alive(self) -> bool:
+        try:
+            response = await self._client.get("/livez")
+        except httpx.HTTPError:
+            return False
+        return response.is_success
+
+    async def docs_search(self, request: SearchRequest, _principal: Principal) -> SearchResult:
+        return await self._ask("/v1/search", request, SearchResult)
+
+    async def why_not(self, request: WhyNotRequest, _principal: Principal) -> WhyNotResult:
+        return await self._ask("/v1/search/why-not", request, WhyNotResult)
+
+    async def list_nodes(self, request: ListRequest, _principal: Principal) -> ListResult:
+        return await self._ask("/v1/nodes", request, ListResult)
+
+    async def docs_fetch(self, request: NodeRequest, _principal: Principal) -> NodeResult:
+        return await self._ask("/v1/fetch", request, NodeResult)
+
+    async def query_graph(self, request: GraphQueryRequest, _principal: Principal) -> GraphQueryResult:
+        return await self._ask("/v1/query-graph", request, GraphQueryResult)
+
+    async def readiness(self) -> ReadinessResult:
+        with self._server_errors():
+            response = await self._client.get("/readyz")
+        return _read(ReadinessResult, response.content)
+
+    async def publish(self, request: PublishRequest, progress: Progress = silent) -> PublishResult:
+        """The server streams a line whenever something moves, and at times when nothing does."""
+        with self._server_errors():
+            async with self._client.stream("POST", "/v1/publish", **_wire(request)) as response:
+                if not response.is_success:
+                    await response.aread()
+                    raise error_of(response)
+                async for line in response.aiter_lines():
+                    match _object(line):
+                        case {"progress": {"stage": str(stage), "done": int(done), "total": int(total)}}:
+                            progress(stage, done, total)
+                        case {"result": dict(result)}:
+                            return _read(PublishResult, json.dumps(result))
+                        case {"problem": dict(problem)}:
+                            raise error_of_problem(problem)
+        raise ServerGone(f"{self._url} broke off a publish. Publishing again resumes it.")
+
+    async def close(self) -> None:
+        await self._client.aclose()
+
+    async def _ask(self, path: str, request: Request, answer: type[Answered]) -> Answered:
+        with self._server_errors():
+            response = await self._client.post(path, **_wire(request))
+        if not response.is_success:
+            raise error_of(response)
+        return _read(answer, response.content)
+
+    @contextmanager
+    def _server_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except httpx.TimeoutException as error:
+            raise errors.EngineLate(self._url) from error
+        except httpx.HTTPError as error:
+            raise ServerGone(f"{self._url}: {error or type(error).__name__}. Try again.") from error
+
+
+def error_of(response: httpx.Response) -> Exception:
+    """The error that a problem+json was made from."""
+    return error_of_problem({"status": response.status_code, **_object(response.content)})
+
+
+def error_of_problem(problem: Mapping[str, Any]) -> Exception:
+    """By its code where that is known; a stranger's code by its status: 4xx refused, anything else a server's fault."""
+    code, detail = str(problem.get("code", "")), str(problem.get("detail") or "The server gave no reason.")
+    suggestion = None if problem.get("suggestion") is None else str(problem["suggestion"])
+    if code in CODES:
+        return Violation(
+            code,
+            detail,
+            line=int(problem.get("line") or 0),
+            column=int(problem.get("column") or 0),
+            excerpt=str(problem.get("excerpt") or ""),
+            suggestion=suggestion,
+        )
+    kind = _KINDS.get(code)
+    if kind is None:
+        is_refusal = 400 <= int(problem.get("status") or 0) < 500
+        kind = errors.Refused if is_refusal else ServerFailed
+    return _raised_elsewhere(kind, code, detail, suggestion, problem)
+
+
+def _raised_elsewhere(
+    kind: type[Exception], code: str, message: str, suggestion: str | None, problem: Mapping[str, Any]
+) -> Exception:
+    """An error whose own constructor would word it anew: the server has worded it already."""
+    error = kind.__new__(kind, message)
+    fields: dict[str, Any] = {"message": message}
+    if issubclass(kind, errors.Refused):
+        fields["suggestion"] = suggestion
+    if issubclass(kind, errors.EngineUnavailable):
+        fields |= {"engine": str(problem.get("engine") or ""), "reason": str(problem.get("reason") or "")}
+    if code and code != getattr(kind, "code", None):
+        fields["code"] = code
+    for name, value in fields.items():
+        setattr(error, name, value)
+    return error
+
+
+def _kinds(*families: type[Exception]) -> Iterator[type[Exception]]:
+    for family in families:
+        yield family
+        yield from _kinds(*family.__subclasses__())
+
+
+_KINDS: Mapping[str, type[Exception]] = {
+    str(vars(kind)["code"]): kind
+    for kind in _kinds(errors.Refused, errors.Unavailable, errors.PublishFailed)
+    if "code" in vars(kind) and kind.__module__ == errors.__name__
+}
+"""Every error of the domain, by its stable code."""
+
+
+def _wire(request: Request) -> dict[str, Any]:
+    """Escaped to ASCII: half a surrogate pair reaches the server, which is the one to refuse it."""
+    return {
+        "content": json.dumps(request.model_dump(mode="json", by_alias=True)),
+        "headers": {"Content-Type": "application/json"},
+    }
+
+
+def _object(content: bytes | str) -> dict[str, Any]:
+    """The JSON object, or an empty one: a proxy's page of HTML is nobody's problem+json."""
+    try:
+        value = json.loads(content)
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _read(answer: type[Answered], content: bytes | str) -> Answered:
+    try:
+        return answer.model_validate_json(content)
+    except ValidationError as error:
+        raise ServerFailed(
+            "The server's answer can't be read; is it of this version? Restart it, then try again."
+        ) from error
