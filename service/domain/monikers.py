@@ -30,31 +30,32 @@ _COMPARISONS: dict[str, Callable[[int, int], bool]] = {
 }
 
 
-class MonikerRangeInvalid(ValueError):
+class MonikerInvalid(ValueError):
     """A range that can't be read; the message names the part at fault."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, order=True)
 class Moniker:
     """`order` compares within one family: a later version is greater; a preview comes before its release."""
 
-    name: str
     family: str
     order: int
+    name: str
 
     @classmethod
     def parse(cls, name: str) -> "Moniker":
         """Never fails: a name without a version is a family of its own."""
         if endless := _ENDLESS.fullmatch(name):
-            return cls(name, endless["family"], _ENDLESS_ORDER)
+            return cls(endless["family"], _ENDLESS_ORDER, name)
         versioned = _VERSIONED.fullmatch(name)
         if versioned is None:
-            return cls(name, name, 0)
+            return cls(name, 0, name)
         parts = [min(int(part[:9]), _COMPONENT_CAP) for part in versioned["version"].split(".")[:_COMPONENTS]]
         order = 0
         for part in parts + [0] * (_COMPONENTS - len(parts)):
             order = order * (_COMPONENT_CAP + 1) + part
-        return cls(name, versioned["family"], order * (_RELEASED + 1) + _stage(versioned["stage"], versioned["step"]))
+        order = order * (_RELEASED + 1) + _stage(versioned["stage"], versioned["step"])
+        return cls(versioned["family"], order, name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ class Bound:
     comparison: str
     moniker: Moniker
 
-    def allows(self, moniker: Moniker) -> bool:
+    def holds(self, moniker: Moniker) -> bool:
         same_family = moniker.family == self.moniker.family
         return same_family and _COMPARISONS[self.comparison](moniker.order, self.moniker.order)
 
@@ -75,30 +76,33 @@ class MonikerRange:
 
     @classmethod
     def parse(cls, text: str) -> "MonikerRange":
-        """Raises MonikerRangeInvalid."""
+        """Raises MonikerInvalid."""
         alternatives = tuple(_conjunction(part) for part in text.split("||"))
         return cls(alternatives)
 
-    def contains(self, moniker: Moniker) -> bool:
-        return any(all(bound.allows(moniker) for bound in bounds) for bounds in self.alternatives)
+    @property
+    def named(self) -> tuple[Moniker, ...]:
+        """The monikers that the expression spells out, each once."""
+        return tuple(dict.fromkeys(bound.moniker for bounds in self.alternatives for bound in bounds))
 
-    def expand(self, known: Iterable[Moniker]) -> tuple[str, ...]:
-        """The known monikers inside the range, and those that it names itself and contains, by family and order."""
-        named = {bound.moniker for bounds in self.alternatives for bound in bounds}
-        inside = {moniker for moniker in {*known, *named} if self.contains(moniker)}
-        return tuple(m.name for m in sorted(inside, key=lambda m: (m.family, m.order, m.name)))
+    def holds(self, moniker: Moniker) -> bool:
+        return any(all(bound.holds(moniker) for bound in bounds) for bounds in self.alternatives)
+
+    def expand(self, known: Iterable[Moniker]) -> tuple[Moniker, ...]:
+        """The known monikers inside the range, by family and version."""
+        return tuple(sorted({moniker for moniker in known if self.holds(moniker)}))
 
 
 def _conjunction(text: str) -> tuple[Bound, ...]:
     bounds = tuple(_bound(word) for word in _words(text))
     if not bounds:
-        raise MonikerRangeInvalid("an empty alternative; write a moniker on each side of '||'")
+        raise MonikerInvalid("an empty alternative; write a moniker on each side of '||'")
     return bounds
 
 
 def _words(text: str) -> list[str]:
     """Comparisons may stand apart from their monikers: `>= net-8.0` is `>=net-8.0`."""
-    spaced = re.sub(r"(>=|<=|>|<|=)\s+", r"\1", text.replace("&&", " "))
+    spaced = re.sub(r"(>=|<=|>|<|=)\s+", r"\1", text.replace("&&", " ").replace(",", " "))
     return spaced.split()
 
 
@@ -106,7 +110,7 @@ def _bound(word: str) -> Bound:
     comparison = next((sign for sign in _COMPARISONS if word.startswith(sign)), "")
     name = word.removeprefix(comparison)
     if not name or len(name) > _LONGEST_NAME or not re.fullmatch(r"[\w.\-]+", name):
-        raise MonikerRangeInvalid(f"'{word}' is no moniker, nor a moniker behind one of {' '.join(_COMPARISONS)}")
+        raise MonikerInvalid(f"'{word}' is no moniker, nor a moniker behind one of {' '.join(_COMPARISONS)}")
     return Bound(comparison or "=", Moniker.parse(name))
 
 

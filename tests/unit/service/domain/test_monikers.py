@@ -2,12 +2,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.domain.monikers import Moniker, MonikerRange, MonikerRangeInvalid
+from service.domain.monikers import Moniker, MonikerRange, MonikerInvalid
 
 
 def inside(range_text: str, *names: str) -> list[str]:
     parsed = MonikerRange.parse(range_text)
-    return [name for name in names if parsed.contains(Moniker.parse(name))]
+    return [name for name in names if parsed.holds(Moniker.parse(name))]
 
 
 @pytest.mark.parametrize(
@@ -61,12 +61,18 @@ def test_another_family_is_never_inside() -> None:
 
 def test_expand_keeps_family_and_version_order() -> None:
     known = [Moniker.parse(f"net-maui-{version}.0") for version in (10, 9, 7)]
-    assert MonikerRange.parse(">=net-maui-8.0").expand(known) == ("net-maui-8.0", "net-maui-9.0", "net-maui-10.0")
+    expanded = MonikerRange.parse(">=net-maui-8.0").expand(known)
+    assert [moniker.name for moniker in expanded] == ["net-maui-9.0", "net-maui-10.0"]
 
 
-@pytest.mark.parametrize("text", ["", " ", "||", ">=", "a || ", "net-8.0 || ,", "net(8)", ">=>=a-1"])
+def test_a_range_names_each_moniker_once() -> None:
+    named = MonikerRange.parse(">=net-8.0 <net-10.0 || net-8.0").named
+    assert [moniker.name for moniker in named] == ["net-8.0", "net-10.0"]
+
+
+@pytest.mark.parametrize("text", ["", " ", "||", ">=", "a || ", "net-8.0 || %", "net(8)", ">=>=a-1"])
 def test_what_is_no_range_is_refused(text: str) -> None:
-    with pytest.raises(MonikerRangeInvalid):
+    with pytest.raises(MonikerInvalid):
         MonikerRange.parse(text)
 
 
@@ -74,7 +80,7 @@ def test_what_is_no_range_is_refused(text: str) -> None:
 def test_any_text_is_a_range_or_a_typed_refusal(text: str) -> None:
     try:
         MonikerRange.parse(text)
-    except MonikerRangeInvalid:
+    except MonikerInvalid:
         return
 
 
