@@ -10,9 +10,9 @@ FilterValues = dict[str, list[str]]
 
 
 class Request(BaseModel):
-    """Unknown fields are refused: a misspelt filter must not silently widen a search."""
+    """Unknown fields are refused: a misspelt filter must not silently widen a search. So are other types: `"10"`."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True)
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", alias_generator=to_camel, populate_by_name=True)
 
 
 class CallerProfile(Request):
@@ -37,6 +37,7 @@ class SearchRequest(Request):
     current_document: str | None = Field(default=None, description="Uid of the page that the caller is reading.")
     products: list[str] = Field(default_factory=list, description="Products that the question is about.")
     skills: list[str] = Field(default_factory=list, description="Skills that the question is about.")
+    without_signals: list[str] = Field(default_factory=list, description="Signals to switch off, `prior` among them.")
     cursor: str | None = Field(default=None, description="The `nextCursor` of the page before.")
     explain: bool = Field(default=False, description="Say for each hit why it ranks where it does.")
 

@@ -6,10 +6,11 @@ A problem never holds a stack trace, and never the caller's own input back at le
 has the wrong shape.
 """
 
+import traceback
 import uuid
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from http import HTTPStatus
+from http import HTTPMethod, HTTPStatus
 from typing import Any
 
 import structlog
@@ -18,6 +19,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.routing import Match
 
 from cypher_guard.violation import Violation
 from service.domain import errors
@@ -26,6 +28,7 @@ from service.surfaces.encoding import encode
 MEDIA_TYPE = "application/problem+json"
 
 _FIELDS_SHOWN = 10
+_DETAIL_CHARACTERS = 1_000
 _NAME_CHARACTERS = 100
 
 
@@ -150,7 +153,9 @@ class ProblemResponses:
     def install(self, app: FastAPI) -> None:
         """Answer every foreseen error of the application by the table; the rest is `HttpLimits`' to catch."""
 
-        async def handle(_request: Request, error: Exception) -> Response:
+        async def handle(request: Request, error: Exception) -> Response:
+            if isinstance(error, HTTPException) and error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+                error.headers = {"Allow": ", ".join(_methods(request))}
             return self.of(error)
 
         for family in (
@@ -184,9 +189,25 @@ def problem_of(error: Exception) -> Problem:
             return _unforeseen(row, error)
 
 
+def _methods(request: Request) -> list[str]:
+    """What the path takes, over all its routes: the router itself names the first one's alone."""
+    routes = request.app.routes
+    methods = (method.value for method in HTTPMethod)
+    return [
+        method
+        for method in methods
+        if any(route.matches({**request.scope, "method": method})[0] is Match.FULL for route in routes)
+    ]
+
+
 def _problem(row: _Row, code: str, detail: str, **more: Any) -> Problem:
     return Problem(
-        type=f"urn:cogitave-query:problem:{code}", title=row.title, status=row.status, detail=detail, code=code, **more
+        type=f"urn:cogitave-query:problem:{code}",
+        title=row.title,
+        status=row.status,
+        detail=detail if len(detail) <= _DETAIL_CHARACTERS else f"{detail[:_DETAIL_CHARACTERS]}…",
+        code=code,
+        **more,
     )
 
 
@@ -223,5 +244,6 @@ def _path(location: Iterable[str | int]) -> str:
 def _unforeseen(row: _Row, error: Exception) -> Problem:
     """A bug: the trace goes to the log, and the caller gets the name of the entry."""
     instance = f"urn:uuid:{uuid.uuid4()}"
-    structlog.get_logger(__name__).error("request failed", instance=instance, exc_info=error)
+    trace = "".join(traceback.format_exception(error))  # as text: a renderer of exc_info may print locals, secrets too
+    structlog.get_logger(__name__).error("request failed", instance=instance, trace=trace)
     return _problem(row, "internal", "This is a fault of the service, and was logged.", instance=instance)

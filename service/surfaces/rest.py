@@ -34,8 +34,9 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Depends, FastAPI, Header, HTTPException, Path, Query, Request
 from fastapi.routing import APIRoute
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 from pydantic_core import from_json
+from starlette.convertors import PathConvertor, register_url_convertor
 from starlette.responses import Response
 
 from service.domain.errors import Unavailable
@@ -122,6 +123,15 @@ Tools = Annotated[Toolbox, Depends(toolbox)]
 Instruments = Annotated[Metrics, Depends(instruments)]
 
 
+class UidConvertor(PathConvertor):
+    """The rest of the path, line breaks included: Starlette's own stops at them."""
+
+    regex = "(?s:.*)"
+
+
+register_url_convertor("uid", UidConvertor())
+
+
 class StrictRequest(Request):
     """JSON as RFC 8259 has it: no NaN, no lone surrogate, no bottomless nesting."""
 
@@ -147,6 +157,8 @@ FilterPair = Annotated[str, Field(pattern=r"^[^=]+=", examples=["kind=page"])]
 
 class _Narrowed(ToolRequest):
     """`filter=name=value`, repeated: values of one name widen, different names narrow."""
+
+    model_config = ConfigDict(strict=False)  # a link holds nothing but strings
 
     limit: int | None = Field(default=None, description="Entries on a page.")
     filter: list[FilterPair] = Field(default_factory=list, description="name=value; may be repeated.")
@@ -240,7 +252,7 @@ async def list_nodes(
     return _json(await toolbox.list_nodes(request, caller))
 
 
-@tools.get("/nodes/{uid:path}", response_model=NodeResult, summary="One node, as a link", tags=["nodes"])
+@tools.get("/nodes/{uid:uid}", response_model=NodeResult, summary="One node, as a link", tags=["nodes"])
 async def node(
     uid: Annotated[str, Path(description="The uid, percent-encoded.", examples=["cogitave.query.fusion"])],
     toolbox: Tools,

@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import dataclass, field
 
 from cypher_guard.violation import Violation
-from service.domain.errors import FilterUnknown, LimitOutOfRange, NodeUnknown, QueryEmpty
+from service.domain.errors import LimitOutOfRange, NodeUnknown, QueryEmpty
 from service.domain.filters import NodeFilter
 from service.domain.principal import Principal
 from service.domain.requests import (
@@ -119,10 +119,11 @@ class FakeToolbox:
     ready: bool = True
     hang: bool = False
     asked: list[object] = field(default_factory=list)
+    principals: list[Principal | None] = field(default_factory=list)
     stopped: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def docs_search(self, request: SearchRequest, principal: Principal) -> SearchResult:
-        await self._meet(request)
+        await self._meet(request, principal)
         if not request.text.strip():
             raise QueryEmpty("The query is empty. Ask in words.")
         NodeFilter.from_mapping(request.filter)
@@ -137,11 +138,11 @@ class FakeToolbox:
         return search_result(hits, next_cursor=str(last + 1) if last < WINDOW else None)
 
     async def why_not(self, request: WhyNotRequest, principal: Principal) -> WhyNotResult:
-        await self._meet(request)
+        await self._meet(request, principal)
         return WhyNotResult(uid=request.uid, locale="en-us", reason="depth", detail="Rank 140 of the lexical leg.")
 
     async def list_nodes(self, request: ListRequest, principal: Principal) -> ListResult:
-        await self._meet(request)
+        await self._meet(request, principal)
         NodeFilter.from_mapping(request.filter)
         summary = NodeSummary(
             uid="manual.page-1",
@@ -156,7 +157,7 @@ class FakeToolbox:
         return ListResult(nodes=[summary], total=1, next_cursor=None, content_root=ROOT, took_ms=0.5)
 
     async def docs_fetch(self, request: NodeRequest, principal: Principal) -> NodeResult:
-        await self._meet(request)
+        await self._meet(request, principal)
         if isinstance(self.answer, NodeResult):
             return self.answer
         if request.uid == "nobody":
@@ -179,7 +180,7 @@ class FakeToolbox:
         )
 
     async def query_graph(self, request: GraphQueryRequest, principal: Principal) -> GraphQueryResult:
-        await self._meet(request)
+        await self._meet(request, principal)
         if isinstance(self.answer, GraphQueryResult):
             return self.answer
         if "DELETE" in request.cypher:
@@ -234,8 +235,9 @@ class FakeToolbox:
     async def close(self) -> None:
         return None
 
-    async def _meet(self, request: object) -> None:
+    async def _meet(self, request: object, principal: Principal | None = None) -> None:
         self.asked.append(request)
+        self.principals.append(principal)
         if self.failure is not None:
             raise self.failure
         if self.hang:
@@ -243,7 +245,3 @@ class FakeToolbox:
                 await asyncio.Event().wait()
             finally:
                 self.stopped.set()
-
-
-def unknown_filter(name: str) -> FilterUnknown:
-    return FilterUnknown(f"There is no filter '{name}'.", suggestion="product")
