@@ -1,0 +1,1 @@
+"""The engines that run inside the process: tantivy, qdrant-edge, kglite, scipy, and sqlite as the system of record."""

@@ -1,0 +1,119 @@
+"""Text → terms, the same for documents, queries and highlights: words stemmed, code identifiers whole and split."""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from tantivy import Filter, TextAnalyzer, TextAnalyzerBuilder, Tokenizer
+
+from service.domain.graph import NEUTRAL_LOCALE
+
+# A word with what joins it to the next in code and product names: net-maui-8.0, --no-restore, C#, C++, .NET, don't.
+_WORD = re.compile(r"(?:(?<![\w.\-])(?:--?|[.@$#]))?\w+(?:(?:[.\-+'’]|--)\w+)*(?:\+\+|#)?")
+
+_PIECE = re.compile(
+    r"0[xX][0-9a-fA-F]+"
+    r"|\d+(?:\.\d+)*"  # 8.0
+    r"|[A-Z]+(?=[A-Z][a-z])"  # HTTP of HTTPClient
+    r"|[A-Z]?[a-z]+\d*"  # Client, net8
+    r"|[A-Z]+\d*"
+    r"|[^\W\d_]+"
+)
+
+# Scripts that are written without spaces: their runs are cut into overlapping pairs.
+_UNSPACED = re.compile(r"[぀-ヿ㐀-䶿一-鿿豈-﫿฀-๿]+")
+
+_POSSESSIVE = re.compile(r"['’]s$", re.IGNORECASE)
+
+# Longer words are data (a hash, a base64 blob), not something that is searched for.
+_LONGEST_TERM = 128
+
+_stop_and_stem: TextAnalyzer = (
+    TextAnalyzerBuilder(Tokenizer.raw()).filter(Filter.stopword("english")).filter(Filter.stemmer("english")).build()
+)
+
+
+def is_english(locale: str) -> bool:
+    """Whether the locale's text is stemmed; names that belong to no language are English ones."""
+    return locale == NEUTRAL_LOCALE or locale.lower().partition("-")[0] == "en"
+
+
+def word_spans(text: str) -> Iterator[tuple[str, int, int]]:
+    """The text's words as written, code identifiers in one piece, with their characters: text[start:end]."""
+    for match in _WORD.finditer(text):
+        yield match[0], match.start(), match.end()
+
+
+def document_terms(text: str, *, english: bool) -> list[str]:
+    """Every term of the text, repeated as often as it occurs. English is stemmed; other languages are not."""
+    of_word = english_terms if english else plain_terms
+    return [term for word in _WORD.findall(text) for term in of_word(word)]
+
+
+@dataclass(frozen=True, slots=True)
+class QueryTerm:
+    """One term of a query in the forms that documents may hold it: stemmed in English, as it is in other languages."""
+
+    forms: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        return self.forms[0]
+
+
+def query_terms(text: str) -> list[QueryTerm]:
+    """The query's different terms in order; English stop words are none."""
+    found: dict[str, QueryTerm] = {}
+    for word in _WORD.findall(text):
+        for plain in plain_terms(word):
+            for stem in _stemmed(plain):
+                found.setdefault(stem, QueryTerm(tuple(dict.fromkeys((stem, plain)))))
+    return list(found.values())
+
+
+@lru_cache(maxsize=65_536)
+def english_terms(word: str) -> tuple[str, ...]:
+    """The terms of one word, stop words left out, the rest stemmed; a compound is kept whole beside its pieces."""
+    return tuple(dict.fromkeys(stem for plain in plain_terms(word) for stem in _stemmed(plain)))
+
+
+@lru_cache(maxsize=65_536)
+def plain_terms(word: str) -> tuple[str, ...]:
+    """The terms of one word in a language that we have no rules for: folded, neither stopped nor stemmed."""
+    return tuple(dict.fromkeys(term for term in _split(word) if term))
+
+
+def _split(word: str) -> Iterator[str]:
+    """The whole word folded, then its pieces where it has several."""
+    if len(word) > _LONGEST_TERM:
+        return
+    unspaced = _UNSPACED.findall(word)
+    if unspaced:
+        for run in unspaced:
+            yield from (run[at : at + 2] for at in range(max(1, len(run) - 1)))
+        word = _UNSPACED.sub(" ", word)
+        yield from (_fold(piece) for piece in _PIECE.findall(word))
+        return
+    word = _POSSESSIVE.sub("", word)
+    yield _fold(word).replace("'", "").replace("’", "")
+    if "'" in word or "’" in word:
+        return
+    pieces = _PIECE.findall(word)
+    if len(pieces) > 1 or (pieces and len(pieces[0]) < len(word)):
+        # A single letter or digit tells nothing: the C of C# is not the C that someone asks for.
+        yield from (_fold(piece) for piece in pieces if len(piece) > 1)
+
+
+def _fold(word: str) -> str:
+    """Case and accents don't tell words apart."""
+    if word.isascii():
+        return word.lower()
+    decomposed = unicodedata.normalize("NFKD", word.casefold())
+    return "".join(character for character in decomposed if not unicodedata.combining(character))
+
+
+def _stemmed(term: str) -> list[str]:
+    """Only plain words are stemmed: a compound is a name."""
+    return _stop_and_stem.analyze(term) if term.isalpha() else [term]

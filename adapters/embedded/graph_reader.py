@@ -1,0 +1,156 @@
+"""GraphReader over the embedded graph: guarded queries and the service's own statements, and nothing else."""
+
+import datetime
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import kglite
+
+from adapters.embedded.live_graph import LiveGraph
+from adapters.embedded.projection import ENGINE, STORED_TYPE
+from adapters.embedded.stored_passage import engine_text
+from adapters.embedded.threads import EngineThreads
+from cypher_guard import GuardedQuery
+from service.domain.deadline import Deadline
+from service.domain.errors import EngineLate
+from service.ports import Rows
+from service.statements import NODE_COLUMNS, ServiceStatement
+
+_LANGUAGE = "CYPHER 5 "
+
+_ERRORS = (kglite.KgError, ValueError, TypeError, OverflowError, RecursionError)
+
+_NODES_BY_KEY = (
+    "UNWIND $keys AS key MATCH (n:Node {key: key}) WHERE any(a IN n.visibleTo WHERE a IN $audiences) RETURN "
+    + ", ".join(f"n.{name} AS {name}" for name in NODE_COLUMNS)
+)
+
+_OUTSIDE = {STORED_TYPE: "type"}
+
+_TYPE_PROPERTY = re.compile(r"(?<=\bn)\.type\b")
+
+
+class EmbeddedGraphReader:
+    """Reads what `live` gives at the moment of the call, to the end."""
+
+    def __init__(self, live: Callable[[], LiveGraph], *, workers: int = 2, waiting: int = 64) -> None:
+        self._live = live
+        self._threads = EngineThreads(
+            ENGINE, workers=workers, waiting=waiting, is_own=lambda error: isinstance(error, _ERRORS)
+        )
+
+    @property
+    def engine(self) -> str:
+        return ENGINE
+
+    async def run(self, query: GuardedQuery | ServiceStatement, *, deadline: Deadline) -> Rows:
+        """TypeError for anything that neither the guard nor the catalogue made: text alone never runs."""
+        if isinstance(query, ServiceStatement):
+            return await self._threads.run(lambda: _answer(self._live(), query, deadline), deadline)
+        if isinstance(query, GuardedQuery):
+            return await self._threads.run(lambda: _guarded(self._live(), query, deadline), deadline)
+        raise TypeError("the graph runs guarded queries and catalogued statements only")
+
+    async def check(self, deadline: Deadline) -> None:
+        await self._threads.run(
+            lambda: _rows(self._live(), "MATCH (n:Node) RETURN count(n) AS total", {}, deadline), deadline
+        )
+
+    async def close(self) -> None:
+        await self._threads.close()
+
+
+def _is_own(error: Exception) -> bool:
+    return isinstance(error, _ERRORS)
+
+
+def _guarded(live: LiveGraph, query: GuardedQuery, deadline: Deadline) -> Rows:
+    """One row more than the limit was asked for: it says that the answer is cut."""
+    found = _rows(live, query.text.removeprefix(_LANGUAGE), query.params, deadline)
+    return Rows(query.columns, found.rows[: query.limit], truncated=len(found.rows) > query.limit)
+
+
+def _answer(live: LiveGraph, statement: ServiceStatement, deadline: Deadline) -> Rows:
+    """The catalogue's text as it stands, but for the two statements that stand on Neo4j's full-text index."""
+    match statement.name:
+        case "nodes_by_title":
+            return _by_title(live, statement.parameters, deadline)
+        case "nodes_by_alias":
+            return _by_alias(live, statement.parameters, deadline)
+        case "node_properties":
+            return _properties(live, statement, deadline)
+        case _:
+            return _rows(live, _in_stored_names(statement.text), statement.parameters, deadline)
+
+
+def _by_title(live: LiveGraph, parameters: Mapping[str, Any], deadline: Deadline) -> Rows:
+    found = live.titles.by_title(parameters["text"], parameters["audiences"], parameters["limit"])
+    nodes = _nodes(live, [key for key, _ in found], parameters["audiences"], deadline)
+    return Rows((*NODE_COLUMNS, "score"), tuple((*nodes[key], score) for key, score in found if key in nodes))
+
+
+def _by_alias(live: LiveGraph, parameters: Mapping[str, Any], deadline: Deadline) -> Rows:
+    found = [
+        (key, alias) for alias in parameters["aliases"] for key in live.titles.by_alias(alias, parameters["audiences"])
+    ]
+    nodes = _nodes(live, [key for key, _ in found], parameters["audiences"], deadline)
+    return Rows((*NODE_COLUMNS, "alias"), tuple((*nodes[key], alias) for key, alias in sorted(found) if key in nodes))
+
+
+def _properties(live: LiveGraph, statement: ServiceStatement, deadline: Deadline) -> Rows:
+    """As they are named outside, without the engine's own row number."""
+    rows = _rows(live, statement.text, statement.parameters, deadline)
+    named = ({_OUTSIDE.get(name, name): value for name, value in row[0].items() if name != "id"} for row in rows.rows)
+    return Rows(rows.columns, tuple((properties,) for properties in named))
+
+
+def _nodes(
+    live: LiveGraph, keys: Sequence[str], audiences: Sequence[str], deadline: Deadline
+) -> dict[str, tuple[Any, ...]]:
+    """The display columns of the visible ones among these nodes, by key."""
+    if not keys:
+        return {}
+    parameters = {"keys": list(dict.fromkeys(keys)), "audiences": list(audiences)}
+    rows = _rows(live, _in_stored_names(_NODES_BY_KEY), parameters, deadline).rows
+    return {row[0]: row for row in rows}
+
+
+def _rows(live: LiveGraph, text: str, parameters: Mapping[str, Any], deadline: Deadline) -> Rows:
+    milliseconds = int(deadline.seconds_left * 1000)
+    if milliseconds < 1:
+        raise EngineLate(ENGINE)
+    try:
+        answer = live.projection.run(text, _storable(parameters), milliseconds=milliseconds)
+    except kglite.CypherTimeoutError:
+        raise EngineLate(ENGINE) from None
+    return Rows(answer.columns, tuple(tuple(_plain(value) for value in row) for row in answer.rows))
+
+
+@lru_cache(maxsize=256)
+def _in_stored_names(text: str) -> str:
+    """A statement of the catalogue, which calls its nodes `n`, in the names that the properties are stored by."""
+    return _TYPE_PROPERTY.sub(f".{STORED_TYPE}", text)
+
+
+def _storable(value: Any) -> Any:
+    """Parameters as the engine takes them."""
+    if isinstance(value, str):
+        return engine_text(value)
+    if isinstance(value, Mapping):
+        return {name: _storable(item) for name, item in value.items()}
+    if isinstance(value, Sequence):
+        return [_storable(item) for item in value]
+    return value
+
+
+def _plain(value: Any) -> Any:
+    """JSON values only."""
+    if isinstance(value, datetime.date | datetime.time):
+        return value.isoformat()
+    if isinstance(value, datetime.timedelta):
+        return value.total_seconds()
+    if isinstance(value, dict):
+        return {str(name): _plain(item) for name, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, list) else value

@@ -1,0 +1,81 @@
+"""Blocking engine calls, off the event loop: a bounded pool, a bounded queue, and a deadline on every wait."""
+
+import asyncio
+import errno
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TypeVar
+
+from service.domain.deadline import Deadline
+from service.domain.errors import DataFolderUnwritable, EngineLate, EngineUnavailable
+
+Answer = TypeVar("Answer")
+
+_UNWRITABLE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR})
+
+# What the engines' native parts say where they hand us no errno.
+_UNWRITABLE_WORDS = (
+    "no space left",
+    "disk is full",
+    "disk full",
+    "read-only file system",
+    "readonly database",
+    "permission denied",
+    "quota exceeded",
+)
+
+
+def engine_failure(engine: str, error: BaseException) -> EngineUnavailable | DataFolderUnwritable:
+    """The service's own error for what an engine raised: a disk that takes no more is told apart from the rest."""
+    text = str(error)
+    out_of_disk = isinstance(error, OSError) and error.errno in _UNWRITABLE
+    if out_of_disk or any(words in text.lower() for words in _UNWRITABLE_WORDS):
+        return DataFolderUnwritable(f"{engine} can't write to the data folder: {text}. Free some space or its rights.")
+    return EngineUnavailable(engine, f"{type(error).__name__}: {text}")
+
+
+class EngineThreads:
+    """A pool for one engine. `is_own` tells the exceptions that the engine raises from mistakes of ours.
+
+    Native code can't be interrupted from outside: a call that outlives its deadline goes on in its thread, its answer
+    is dropped, and it counts against the bound until it ends.
+    """
+
+    def __init__(self, engine: str, *, workers: int, waiting: int, is_own: Callable[[Exception], bool]) -> None:
+        self._engine = engine
+        self._is_own = is_own
+        self._pool = ThreadPoolExecutor(workers, thread_name_prefix=engine)
+        self._room = threading.BoundedSemaphore(workers + waiting)
+
+    async def run(self, work: Callable[[], Answer], deadline: Deadline | None = None) -> Answer:
+        """Run `work` in the pool. Raises EngineLate, EngineUnavailable (also when the queue is full), or
+        DataFolderUnwritable."""
+        if deadline is not None and deadline.has_passed:
+            raise EngineLate(self._engine)
+        if not self._room.acquire(blocking=False):
+            raise EngineUnavailable(self._engine, "too many calls are waiting; try again later")
+        try:
+            future = self._pool.submit(work)
+        except RuntimeError:
+            self._room.release()
+            raise EngineUnavailable(self._engine, "it is closed") from None
+        future.add_done_callback(self._make_room)
+        try:
+            async with asyncio.timeout(None if deadline is None else deadline.seconds_left):
+                return await asyncio.wrap_future(future)
+        except TimeoutError:
+            raise EngineLate(self._engine) from None
+        except BaseException as error:
+            # A panic in an extension module derives from BaseException and has no importable name.
+            panicked = type(error).__name__ == "PanicException"
+            if panicked or (isinstance(error, Exception) and self._is_own(error)):
+                raise engine_failure(self._engine, error) from error
+            raise
+
+    async def close(self) -> None:
+        """Wait for the calls that run and refuse new ones."""
+        await asyncio.to_thread(self._pool.shutdown, wait=True, cancel_futures=True)
+
+    def _make_room(self, _: Future[Answer]) -> None:
+        self._room.release()

@@ -1,0 +1,267 @@
+"""Nearest passages by cosine in the process, by qdrant-edge (Qdrant's own engine)."""
+
+import shutil
+import threading
+from collections.abc import Callable, Collection, Iterable, Sequence
+from hashlib import sha256
+from pathlib import Path
+from uuid import UUID, uuid5
+
+import qdrant_edge as qdrant
+
+from adapters.embedded.memo import Memo
+from adapters.embedded.stored_passage import (
+    FILTER_FIELDS,
+    engine_text,
+    filter_values,
+    passage_from_json,
+    passage_to_json,
+    record_term,
+)
+from adapters.embedded.threads import EngineThreads, engine_failure
+from service.domain.content import Passage, PassageKey
+from service.domain.deadline import Deadline
+from service.domain.filters import SearchScope
+from service.domain.graph import NodeIdentity
+from service.ports import PassageHit, Vector, Vectors
+
+ENGINE = "qdrant-edge"
+
+Condition = (
+    qdrant.FieldCondition
+    | qdrant.IsEmptyCondition
+    | qdrant.IsNullCondition
+    | qdrant.HasIdCondition
+    | qdrant.HasVectorCondition
+    | qdrant.NestedCondition
+    | qdrant.Filter
+)
+
+_PASSAGES = UUID("9d3f3a52-6f0e-5a53-9a52-0f7a3d3f6d11")
+"""The name space of the points' ids."""
+
+# Hits fetched for each node wanted, as in the lexical index.
+_FIRST_REACH = 4
+_NEXT_REACH = 4
+
+_SCROLL = 1_000
+
+
+class QdrantEdgeIndex:
+    """VectorIndex in a folder of its own, one shard a model. Every acknowledged write is in its write-ahead log."""
+
+    def __init__(
+        self, shard: qdrant.EdgeShard, *, kept_keys: int, kept_passages: int, workers: int, waiting: int
+    ) -> None:
+        self._shard = shard
+        self._writing = threading.Lock()
+        self._keys: Memo[str, PassageKey] = Memo(kept_keys)
+        self._passages: Memo[PassageKey, Passage] = Memo(kept_passages)
+        self._readers = EngineThreads(ENGINE, workers=workers, waiting=waiting, is_own=_is_own)
+        self._writers = EngineThreads(ENGINE, workers=1, waiting=waiting, is_own=_is_own)
+
+    @classmethod
+    def open(
+        cls,
+        folder: Path,
+        *,
+        model: str,
+        dimensions: int,
+        kept_keys: int = 200_000,
+        kept_passages: int = 2_048,
+        workers: int = 2,
+        waiting: int = 64,
+    ) -> "QdrantEdgeIndex":
+        """Open the model's shard in `folder`, making it where there is none; vectors of two models never meet.
+
+        Raises EngineUnavailable (also when another process has it open) or DataFolderUnwritable.
+        """
+        path = folder / sha256(f"{model}/{dimensions}".encode()).hexdigest()[:16]
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            if not path.exists():
+                _create(path, dimensions)
+            shard = qdrant.EdgeShard.load(str(path))
+        except Exception as error:
+            if _is_own(error):
+                raise engine_failure(ENGINE, error) from error
+            raise
+        return cls(shard, kept_keys=kept_keys, kept_passages=kept_passages, workers=workers, waiting=waiting)
+
+    @property
+    def engine(self) -> str:
+        return ENGINE
+
+    async def add(self, passages: Sequence[Passage], vectors: Vectors, generation: int) -> None:
+        if not passages:
+            return
+
+        def work() -> None:
+            points = [_point(passage, vector, generation) for passage, vector in zip(passages, vectors, strict=True)]
+            self._shard.update(qdrant.UpdateOperation.upsert_points(points))
+
+        await self._write(work)
+        for passage in passages:
+            self._passages.forget(passage.key)
+
+    async def search(self, vector: Vector, scope: SearchScope, *, depth: int, deadline: Deadline) -> list[PassageHit]:
+        return await self._readers.run(lambda: self._search(vector, scope, depth), deadline)
+
+    async def passages(
+        self, keys: Sequence[PassageKey], scope: SearchScope, *, deadline: Deadline
+    ) -> dict[PassageKey, Passage]:
+        if not keys:
+            return {}
+        return await self._readers.run(lambda: self._fetch(keys, scope), deadline)
+
+    async def count(self, generation: int) -> int:
+        request = qdrant.CountRequest(exact=True, filter=qdrant.Filter(must=[_up_to(generation)]))
+        return await self._readers.run(lambda: int(self._shard.count(request)))
+
+    async def remove(self, records: Collection[tuple[NodeIdentity, str]]) -> None:
+        if not records:
+            return
+        of_records = qdrant.Filter(must=[_one_of("record", (record_term(*record) for record in records))])
+        await self._write(lambda: self._shard.update(qdrant.UpdateOperation.delete_points_by_filter(of_records)))
+        self._passages.clear()
+
+    async def remove_after(self, generation: int) -> None:
+        later = qdrant.Filter(
+            must=[qdrant.FieldCondition(key="generation", range=qdrant.RangeFloat(gt=float(generation)))]
+        )
+        await self._write(lambda: self._shard.update(qdrant.UpdateOperation.delete_points_by_filter(later)))
+        self._passages.clear()
+
+    async def keys(self, generation: int) -> set[PassageKey]:
+        return await self._readers.run(lambda: self._all_keys(generation))
+
+    async def check(self, deadline: Deadline) -> None:
+        await self._readers.run(self._shard.info, deadline)
+
+    async def close(self) -> None:
+        await self._readers.close()
+        await self._writers.run(self._shard.close)
+        await self._writers.close()
+
+    async def _write(self, work: Callable[[], None]) -> None:
+        def write() -> None:
+            with self._writing:
+                work()
+
+        await self._writers.run(write)
+
+    def _search(self, vector: Vector, scope: SearchScope, depth: int) -> list[PassageHit]:
+        nearest = qdrant.Query.Nearest(vector.tolist())
+        within = qdrant.Filter(must=_within(scope))
+        limit = depth * _FIRST_REACH
+        while True:
+            points = self._shard.query(
+                qdrant.QueryRequest(limit=limit, query=nearest, filter=within, with_payload=False)
+            )
+            keys = self._keys_of([str(point.id) for point in points])
+            best: dict[NodeIdentity, PassageHit] = {}
+            for point, key in zip(points, keys, strict=True):
+                if key is not None and key.identity not in best:
+                    best[key.identity] = PassageHit(key, point.score)
+            if len(best) >= depth or len(points) < limit:
+                break
+            limit *= _NEXT_REACH
+        ranked = list(best.values())[:depth]
+        return sorted(ranked, key=lambda hit: (-hit.score, hit.passage.identity.key, hit.passage.number))
+
+    def _keys_of(self, ids: Sequence[str]) -> list[PassageKey | None]:
+        """The points' keys, by heart where they were met before; None for a point that went away meanwhile."""
+        keys = [self._keys.get(id) for id in ids]
+        missing: list[qdrant.PointId] = [id for id, key in zip(ids, keys, strict=True) if key is None]
+        if not missing:
+            return keys
+        met: dict[str, PassageKey] = {}
+        for record in self._shard.retrieve(missing, with_payload=True, with_vector=False):
+            met[str(record.id)] = key = _stored(record).key
+            self._keys.put(str(record.id), key)
+        return [key or met.get(id) for id, key in zip(ids, keys, strict=True)]
+
+    def _fetch(self, keys: Sequence[PassageKey], scope: SearchScope) -> dict[PassageKey, Passage]:
+        ids = [_point_id(key) for key in keys]
+        within = qdrant.Filter(must=[qdrant.HasIdCondition({UUID(id) for id in ids}), *_within(scope)])
+        records, _ = self._shard.scroll(
+            qdrant.ScrollRequest(limit=len(ids), filter=within, with_payload=True, with_vector=False)
+        )
+        passages = (_stored(record) for record in records)
+        return {passage.key: passage for passage in passages}
+
+    def _all_keys(self, generation: int) -> set[PassageKey]:
+        keys: set[PassageKey] = set()
+        offset = None
+        while True:
+            records, offset = self._shard.scroll(
+                qdrant.ScrollRequest(
+                    offset=offset,
+                    limit=_SCROLL,
+                    filter=qdrant.Filter(must=[_up_to(generation)]),
+                    with_payload=True,
+                    with_vector=False,
+                )
+            )
+            keys.update(_stored(record).key for record in records)
+            if offset is None:
+                return keys
+
+
+def _is_own(error: Exception) -> bool:
+    """The engine raises bare Exceptions."""
+    return type(error) is Exception or isinstance(error, ValueError | OSError)
+
+
+def _create(path: Path, dimensions: int) -> None:
+    """Made beside and renamed: a shard that was killed half made would never load."""
+    partial = path.with_suffix(".partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir()
+    shard = qdrant.EdgeShard.create(
+        str(partial),
+        qdrant.EdgeConfig(
+            vectors=qdrant.EdgeVectorParams(size=dimensions, distance=qdrant.Distance.Cosine),
+            wal_enabled=True,
+        ),
+    )
+    for field in ("record", "visibleTo", *FILTER_FIELDS):
+        shard.update(qdrant.UpdateOperation.create_field_index(field, qdrant.PayloadSchemaType.Keyword))
+    shard.update(qdrant.UpdateOperation.create_field_index("generation", qdrant.PayloadSchemaType.Integer))
+    shard.flush()
+    shard.close()
+    partial.rename(path)
+
+
+def _point(passage: Passage, vector: Vector, generation: int) -> qdrant.Point:
+    node = passage.node
+    payload = {
+        "record": record_term(node.identity, passage.content_hash),
+        "visibleTo": [engine_text(audience) for audience in node.visible_to],
+        "generation": generation,
+        "stored": passage_to_json(passage),
+        **{name: list(values) for name, values in filter_values(node).items() if values},
+    }
+    return qdrant.Point(_point_id(passage.key), vector.tolist(), payload)
+
+
+def _point_id(key: PassageKey) -> str:
+    return str(uuid5(_PASSAGES, engine_text(str(key))))
+
+
+def _stored(record: qdrant.Record) -> Passage:
+    return passage_from_json((record.payload or {})["stored"])
+
+
+def _within(scope: SearchScope) -> "list[Condition]":
+    conditions: list[Condition] = [_up_to(scope.generation), _one_of("visibleTo", scope.audiences)]
+    conditions.extend(_one_of(name, values) for name, values in scope.filter.constraints().items())
+    return conditions
+
+
+def _one_of(field: str, values: Iterable[str]) -> qdrant.FieldCondition:
+    return qdrant.FieldCondition(key=field, match=qdrant.MatchAny(any=[engine_text(value) for value in values]))
+
+
+def _up_to(generation: int) -> qdrant.FieldCondition:
+    return qdrant.FieldCondition(key="generation", range=qdrant.RangeFloat(lte=float(generation)))
