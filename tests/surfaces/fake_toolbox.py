@@ -59,6 +59,7 @@ def explanation(lexical: int, vector: int) -> HitExplanation:
         rrf=rrf,
         rrf_normalised=rrf / (2 * vote(1)),
         prior=0.0,
+        prior_places=0,
         factors=[FactorResult(signal="moniker", input="net-8.0", factor=1.05, places=2)],
         final=rrf / (2 * vote(1)),
     )

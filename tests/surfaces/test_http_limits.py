@@ -30,7 +30,7 @@ class Application:
         self.stopped = False
         self.failure: Exception | None = None
 
-    async def __call__(self, scope, receive, send):
+    async def __call__(self, _scope, receive, send):
         self.body = (await receive())["body"]
         self.reading.set()
         try:
@@ -217,7 +217,7 @@ def test_hanging_up_on_a_socket_stops_the_tool():
     stopped = threading.Event()
 
     class Hanging(FakeToolbox):
-        async def docs_search(self, request, principal):
+        async def docs_search(self, _request, _principal):
             try:
                 await asyncio.Event().wait()
             finally:
