@@ -177,6 +177,10 @@ class Rows:
     rows: tuple[tuple[Any, ...], ...]
     truncated: bool = False
 
+    def by_column(self) -> list[dict[str, Any]]:
+        """Each row as column → value."""
+        return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
+
 
 class GraphReader(Protocol):
     """The one way to read the graph: what the guard passed, or a statement of the reviewed catalogue."""

@@ -66,6 +66,32 @@ class Settings(BaseModel):
     heading_boost: float = _row(1.5, "BM25 boost of a match in the heading.", "", ge=0)
     query_cache: int = _row(1_024, "Queries whose vectors are kept in memory.", "queries", ge=0)
 
+    node_cards: int = _row(20_000, "Nodes whose ranking and display fields are kept in memory.", "nodes", ge=1)
+
+    # Graph prior
+    prior_gain: float = _row(0.1, "γ: how much the graph prior may lift a hit, score · (1 + γ·prior).", "", ge=0)
+    prior_deadline: int = _row(100, "Time that a query waits for the graph prior.", "milliseconds", ge=1)
+    prior_compute_deadline: int = _row(30_000, "Time that one anchor's vector may take.", "milliseconds", ge=1)
+    prior_vectors: int = _row(2_048, "Anchors whose vectors are kept in memory.", "vectors", ge=1)
+    prior_classes: int = _row(64, "Visibility classes whose global scores are kept in memory.", "classes", ge=1)
+    prior_l1_bound: float = _row(0.01, "Share of a vector's mass that truncation may drop.", "", ge=0, lt=1)
+
+    # Signals
+    boost_clamp: float = _row(1.15, "Most that all boosts together may multiply a score by.", "", ge=1)
+    moniker_inside: float = _row(1.05, "Factor of a page for the caller's version.", "", gt=0)
+    moniker_outside: float = _row(0.35, "Factor of a page for other versions of the caller's product.", "", gt=0)
+    age_floor: float = _row(0.75, "Factor that an ageing page tends to.", "", gt=0, le=1)
+    age_half_life: float = _row(540, "Time in which half of an age's demotion sets in.", "days", gt=0)
+    profile_match: float = _row(1.02, "Factor of a match with the caller's role, level, locale and the like.", "", gt=0)
+    locale_fallback: float = _row(0.9, "Factor of a page in another language than the caller's.", "", gt=0)
+    prerequisite_met: float = _row(1.05, "Factor when the caller knows all that a page requires.", "", gt=0)
+    prerequisite_missing: float = _row(0.8, "Factor of each prerequisite that the caller lacks.", "", gt=0, le=1)
+    prerequisite_floor: float = _row(0.6, "Least factor of missing prerequisites.", "", gt=0, le=1)
+    level_far: float = _row(0.8, "Factor of a page two levels from the caller's.", "", gt=0)
+    authority_weight: float = _row(0.005, "How much the highest global PageRank adds.", "", ge=0)
+    superseded: float = _row(0.25, "Factor of a page that another supersedes.", "", gt=0)
+    signals_off: tuple[str, ...] = _row((), "Signals that are switched off, by name.")
+
     # Graph queries
     graph_query_deadline: int = _row(
         250, "Wall clock that a query_graph may take, abort included.", "milliseconds", ge=1

@@ -39,11 +39,38 @@ class ServiceStatement:
     parameters: Mapping[str, Any]
 
 
-def hydrate(identities: Iterable[NodeIdentity], audiences: frozenset[str]) -> ServiceStatement:
-    """The display fields of these nodes, as far as they exist and show; in no set order."""
+def cards(identities: Iterable[NodeIdentity], audiences: frozenset[str]) -> ServiceStatement:
+    """What ranking and display need of these nodes, as far as they exist and show; in no set order."""
+    ranking = ("level", "roles", "audience", "region", "monikerRange", "lastModified")
     return ServiceStatement(
-        "hydrate",
-        f"UNWIND $keys AS key MATCH (n:Node {{key: key}}) WHERE {_VISIBLE} {_RETURN_NODE}",
+        "cards",
+        f"UNWIND $keys AS key MATCH (n:Node {{key: key}}) WHERE {_VISIBLE} {_RETURN_NODE}, "
+        + ", ".join(f"n.{name} AS {name}" for name in ranking),
+        {"keys": [identity.key for identity in identities], "audiences": sorted(audiences)},
+    )
+
+
+def successors(identities: Iterable[NodeIdentity], audiences: frozenset[str]) -> ServiceStatement:
+    """For each of these nodes that is superseded, what by: `key`, and the successor's `uid` and `locale`."""
+    return ServiceStatement(
+        "successors",
+        "UNWIND $keys AS key MATCH (n:Node {key: key})-[:supersededBy]->(m:Node) "
+        f"WHERE {_VISIBLE} AND any(a IN m.visibleTo WHERE a IN $audiences) "
+        "RETURN key AS key, m.uid AS uid, m.locale AS locale ORDER BY key, locale, uid",
+        {"keys": [identity.key for identity in identities], "audiences": sorted(audiences)},
+    )
+
+
+def requirements(identities: Iterable[NodeIdentity], audiences: frozenset[str]) -> ServiceStatement:
+    """What these nodes, or what they are part of, depend on: a row a required node and `skill` that it teaches."""
+    return ServiceStatement(
+        "requirements",
+        "UNWIND $keys AS key MATCH (n:Node {key: key})-[:partOf*0..2]->(owner:Node)-[:dependsOn]->(m:Node) "
+        f"WHERE {_VISIBLE} AND any(a IN m.visibleTo WHERE a IN $audiences) "
+        "AND any(a IN owner.visibleTo WHERE a IN $audiences) "
+        "OPTIONAL MATCH (m)-[:teachesSkill]->(skill:Node) "
+        "WHERE any(a IN skill.visibleTo WHERE a IN $audiences) "
+        "RETURN DISTINCT key AS key, m.uid AS uid, skill.uid AS skill",
         {"keys": [identity.key for identity in identities], "audiences": sorted(audiences)},
     )
 

@@ -42,6 +42,7 @@ class HitExplanation(Result):
     rrf: float = Field(description="Σ weight / (k + rank)")
     rrf_normalised: float = Field(description="rrf over the best possible, in (0, 1]")
     prior: float
+    prior_places: int = Field(description="Places that the prior moved the hit by; up is positive.")
     factors: list[FactorResult]
     final: float
 
@@ -57,6 +58,7 @@ class Hit(Result):
     summary: str | None
     score: float
     passage: PassageResult
+    superseded_by: str | None = Field(default=None, description="Uid of the page that replaces this one.")
     unverified: bool = Field(default=False, description="The graph was down: shown as the text index has it.")
     explain: HitExplanation | None = None
 

@@ -26,6 +26,11 @@ class Anchor:
     title: str
     via: str
 
+    @property
+    def is_certain(self) -> bool:
+        """Whether the graph prior may be seeded with it: words shared with a title are what the legs rank by anyway."""
+        return self.via != "title"
+
 
 async def find_anchors(
     request: SearchRequest, text: str, principal: Principal, graph: GraphReader, *, limit: int, deadline: Deadline
@@ -72,7 +77,7 @@ def _stretches(words: Sequence[str]) -> list[str]:
 
 def _anchors(rows: Rows, via: str, request: SearchRequest) -> list[Anchor]:
     """Of a node's translations the caller's own locale comes first."""
-    read = [dict(zip(rows.columns, row, strict=True)) for row in rows.rows]
+    read = rows.by_column()
     if request.profile.locale is not None:
         read.sort(key=lambda row: row["locale"] != request.profile.locale)
     return [_anchor(row, via) for row in read]

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from service.domain.results import (
     AnchorResult,
+    FactorResult,
     Hit,
     HitExplanation,
     LegRank,
@@ -11,14 +12,19 @@ from service.domain.results import (
     SearchExplanation,
 )
 from service.retrieval.anchors import Anchor
-from service.retrieval.fusion import Fused
 from service.retrieval.legs import LegRun
+from service.retrieval.ranking import Ranked, places_moved
 
 
-def explain_hits(hits: Sequence[Hit], nodes: Sequence[Fused]) -> list[Hit]:
-    """The same hits, each with its explanation."""
-    fused = {(node.identity.uid, node.identity.locale): node for node in nodes}
-    return [hit.model_copy(update={"explain": _explain(fused[hit.uid, hit.locale])}) for hit in hits]
+def explain_hits(hits: Sequence[Hit], window: Sequence[Ranked], *, gain: float, clamp: float) -> list[Hit]:
+    """The same hits, each with its explanation; `window` is all that they were ranked among."""
+    ranked = {(node.identity.uid, node.identity.locale): node for node in window}
+    explained = []
+    for hit in hits:
+        node = ranked[hit.uid, hit.locale]
+        places = places_moved(node, window, gain=gain, clamp=clamp)
+        explained.append(hit.model_copy(update={"explain": _explain(node, places)}))
+    return explained
 
 
 def explain_search(
@@ -43,12 +49,18 @@ def explain_search(
     )
 
 
-def _explain(node: Fused) -> HitExplanation:
+def _explain(node: Ranked, places: Mapping[str, int]) -> HitExplanation:
     return HitExplanation(
-        legs=[LegRank(leg=vote.leg, rank=vote.rank, score=vote.hit.score, vote=vote.share) for vote in node.votes],
-        rrf=node.rrf,
-        rrf_normalised=node.score,
-        prior=0.0,
-        factors=[],
-        final=node.score,
+        legs=[
+            LegRank(leg=vote.leg, rank=vote.rank, score=vote.hit.score, vote=vote.share) for vote in node.fused.votes
+        ],
+        rrf=node.fused.rrf,
+        rrf_normalised=node.fused.score,
+        prior=node.prior,
+        prior_places=places.get("prior", 0),
+        factors=[
+            FactorResult(signal=factor.signal, input=factor.input, factor=factor.value, places=places[factor.signal])
+            for factor in node.factors
+        ],
+        final=node.final,
     )

@@ -29,7 +29,7 @@ async def list_estate(request: ListRequest, principal: Principal, retrieval: Ret
     one_more = list_nodes(narrowed, principal.audiences, after=after, limit=size + 1)
     rows = await retrieval.graph.run(one_more, deadline=deadline)
     total = await retrieval.graph.run(count_nodes(narrowed, principal.audiences), deadline=deadline)
-    read = [dict(zip(rows.columns, row, strict=True)) for row in rows.rows]
+    read = rows.by_column()
     next_cursor = None
     if len(read) > size:
         as_of = datetime.now(UTC).isoformat(timespec="seconds")

@@ -14,7 +14,7 @@ from service.domain.errors import AllLegsDown, CursorStale, EngineUnavailable
 from service.domain.filters import NodeFilter, SearchScope
 from service.domain.principal import Principal
 from service.domain.requests import SearchRequest
-from service.domain.results import SearchResult
+from service.domain.results import Hit, SearchResult
 from service.domain.snapshots import EMPTY_ROOT, Snapshot
 from service.ports import GraphReader, GraphStore, LexicalIndex, PassageHit, RunLog, Span, VectorIndex
 from service.retrieval import paging
@@ -25,7 +25,8 @@ from service.retrieval.fusion import Fused, Ranking, fuse
 from service.retrieval.legs import Leg, LegRun, degraded, run_legs
 from service.retrieval.query_vectors import QueryVectors
 from service.retrieval.question import check_text
-from service.retrieval.window import hits_of, load_passages, verified_page
+from service.retrieval.ranking import Ranked
+from service.retrieval.window import Caller, Ranker, hits_of, load_passages
 from service.settings import Settings
 
 LEXICAL = "lexical"
@@ -51,6 +52,7 @@ class Retrieval:
     graph: GraphReader
     store: GraphStore
     query_vectors: QueryVectors
+    ranker: Ranker
     run_log: RunLog
     settings: Settings
     breakers: Mapping[str, Breaker] = field(init=False)
@@ -144,45 +146,29 @@ async def _search_once(
     cursor = None
     if request.cursor is not None:
         cursor = paging.decode(request.cursor, request=pinned, snapshot=snapshot, longest=settings.cursor_characters)
-    legs = cursor.legs if cursor else (LEXICAL, VECTOR)
-    window = await open_window(request, principal, retrieval, snapshot, deadline, legs=legs)
+    window = await open_window(
+        request, principal, retrieval, snapshot, deadline, legs=cursor.legs if cursor else (LEXICAL, VECTOR)
+    )
     live = tuple(run.leg.name for run in window.runs if run.is_live)
     if cursor is not None and live != cursor.legs:
         raise CursorStale("A retriever that ranked the first page is down now; send the request without the cursor.")
     as_of = cursor.as_of if cursor else datetime.now(UTC).isoformat(timespec="seconds")
-    page = await window.timings.measure(
-        "verify",
-        verified_page(
-            window.nodes,
-            int(cursor.position) if cursor else 0,
-            size,
-            graph=retrieval.graph,
-            audiences=principal.audiences,
-            deadline=deadline.at_most(settings.graph_deadline),
-        ),
-    )
-    keys = [node.best_vote.hit.passage for node in page.nodes]
-    passages = await window.timings.measure(
-        "passages",
-        load_passages(keys, window.scope, lexical=retrieval.lexical, vectors=retrieval.vectors, deadline=deadline),
-    )
-    highlights = await window.timings.measure(
-        "highlight", _highlights(request.text, list(passages.values()), retrieval, deadline)
-    )
+    ranked, left_out = await rank_window(window, request, principal, retrieval, as_of, deadline)
+    start = int(cursor.position) if cursor else 0
+    page = ranked[start : start + size]
+    hits = await _load_hits(page, request, window, retrieval, deadline)
     if (await retrieval.store.snapshot()).content_root != snapshot.content_root:
         raise SnapshotMoved
-    hits = hits_of(page, passages, highlights)
     if request.explain:
-        hits = explain_hits(hits, page.nodes)
-    notes = [*window.degraded, *([f"graph: {page.graph_failure}"] if page.graph_failure else [])]
+        hits = explain_hits(hits, ranked, gain=settings.prior_gain, clamp=settings.boost_clamp)
     next_cursor = None
-    if page.next_position is not None:
-        next_cursor = paging.Cursor(snapshot.content_root, pinned, as_of, live, page.next_position).encode()
+    if start + size < len(ranked):
+        next_cursor = paging.Cursor(snapshot.content_root, pinned, as_of, live, start + size).encode()
     return SearchResult(
         hits=hits,
-        total=len(window.nodes),
+        total=len(ranked),
         next_cursor=next_cursor,
-        degraded=notes,
+        degraded=[*window.degraded, *left_out],
         notices=list(window.notices),
         content_root=snapshot.content_root,
         ontology_hash=snapshot.ontology_hash,
@@ -192,6 +178,33 @@ async def _search_once(
         if request.explain
         else None,
     )
+
+
+async def rank_window(
+    window: Window,
+    request: SearchRequest,
+    principal: Principal,
+    retrieval: Retrieval,
+    as_of: str,
+    deadline: Deadline,
+) -> tuple[list[Ranked], list[str]]:
+    """The window in its final order, and what the ranking had to do without."""
+    caller = Caller(
+        request.profile, principal.audiences, frozenset(request.without_signals), datetime.fromisoformat(as_of)
+    )
+    anchors = [anchor.identity for anchor in window.anchors if anchor.is_certain]
+    ranking = retrieval.ranker.rank(window.nodes, anchors, window.snapshot.content_root, caller, deadline)
+    return await window.timings.measure("ranking", ranking)
+
+
+async def _load_hits(
+    page: list[Ranked], request: SearchRequest, window: Window, retrieval: Retrieval, deadline: Deadline
+) -> list[Hit]:
+    keys = [node.fused.best_vote.hit.passage for node in page]
+    loading = load_passages(keys, window.scope, lexical=retrieval.lexical, vectors=retrieval.vectors, deadline=deadline)
+    passages = await window.timings.measure("passages", loading)
+    marking = _highlights(request.text, list(passages.values()), retrieval, deadline)
+    return hits_of(page, passages, await window.timings.measure("highlight", marking))
 
 
 async def _legs(

@@ -1,6 +1,7 @@
 """Why a node is not among a search's hits: the filter, the leg or the depth that left it out."""
 
 from dataclasses import fields
+from datetime import UTC, datetime
 
 from service.domain.deadline import Deadline
 from service.domain.errors import NodeUnknown
@@ -9,7 +10,7 @@ from service.domain.graph import NodeIdentity
 from service.domain.principal import Principal
 from service.domain.requests import SearchRequest, WhyNotRequest
 from service.domain.results import WhyNotResult
-from service.retrieval.pipeline import Retrieval, Window, open_window
+from service.retrieval.pipeline import Retrieval, open_window, rank_window
 from service.statements import filter_fields, nodes_by_uid
 
 
@@ -23,9 +24,12 @@ async def why_not(request: WhyNotRequest, principal: Principal, retrieval: Retri
     if excluded:
         return _answer(identity, "filter", f"The request's filters leave it out: {'; '.join(excluded)}.")
     window = await open_window(request.search, principal, retrieval, snapshot, deadline)
-    place = _place(window, identity)
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    ranked, _ = await rank_window(window, request.search, principal, retrieval, now, deadline)
+    places = (place for place, node in enumerate(ranked, start=1) if node.identity == identity)
+    place = next(places, None)
     if place is not None:
-        return _answer(identity, "hit", f"It is a hit, at rank {place} of {len(window.nodes)}.", rank=place)
+        return _answer(identity, "hit", f"It is a hit, at rank {place} of {len(ranked)}.", rank=place)
     deeper = await open_window(request.search, principal, retrieval, snapshot, deadline, depth=settings.why_not_depth)
     found = [
         f"{run.leg.name} ranks it {rank}"
@@ -44,7 +48,7 @@ async def _identify(
     request: WhyNotRequest, principal: Principal, retrieval: Retrieval, deadline: Deadline
 ) -> NodeIdentity:
     rows = await retrieval.graph.run(nodes_by_uid([request.uid], principal.audiences), deadline=deadline)
-    locales = sorted(dict(zip(rows.columns, row, strict=True))["locale"] for row in rows.rows)
+    locales = sorted(row["locale"] for row in rows.by_column())
     wished = (request.locale, request.search.profile.locale, retrieval.settings.default_locale)
     if request.locale is not None and request.locale not in locales:
         locales = []
@@ -61,7 +65,7 @@ async def _excluding_filters(
     if not narrowed:
         return []
     rows = await retrieval.graph.run(filter_fields(identity, principal.audiences), deadline=deadline)
-    values = dict(zip(rows.columns, rows.rows[0], strict=True))
+    values = rows.by_column()[0]
     held = {
         field.name: values[field.name] if field.name in MANY_VALUED else [values[field.name]]
         for field in fields(NodeFilter)
@@ -72,11 +76,6 @@ async def _excluding_filters(
         for name, allowed in narrowed.items()
         if not set(held[name]) & set(allowed)
     ]
-
-
-def _place(window: Window, identity: NodeIdentity) -> int | None:
-    ranks = (rank for rank, node in enumerate(window.nodes, start=1) if node.identity == identity)
-    return next(ranks, None)
 
 
 def _answer(identity: NodeIdentity, reason: str, detail: str, rank: int | None = None) -> WhyNotResult:

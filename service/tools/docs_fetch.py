@@ -19,7 +19,7 @@ async def docs_fetch(request: NodeRequest, principal: Principal, retrieval: Retr
     deadline = Deadline.after(settings.request_deadline)
     snapshot = await retrieval.store.snapshot()
     rows = await retrieval.graph.run(nodes_by_uid([request.uid], principal.audiences), deadline=deadline)
-    found = {row["locale"]: row for row in (dict(zip(rows.columns, values, strict=True)) for values in rows.rows)}
+    found = {row["locale"]: row for row in rows.by_column()}
     locale = _choose(sorted(found), request.locale, settings.default_locale)
     identity = NodeIdentity(request.uid, locale)
     properties = await retrieval.graph.run(node_properties(identity, principal.audiences), deadline=deadline)

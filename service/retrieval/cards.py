@@ -1,0 +1,140 @@
+"""Node cards: what the ranking and the display need to know of a node, read from the graph once a snapshot."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from service.domain.deadline import Deadline
+from service.domain.graph import NodeIdentity
+from service.ports import GraphReader
+from service.statements import cards, requirements, successors
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """Something a node's prerequisites name. Whoever knows it, or all the skills that it teaches, meets it."""
+
+    uid: str
+    taught: frozenset[str]
+
+    def is_met_by(self, skills: frozenset[str]) -> bool:
+        return self.uid in skills or (bool(self.taught) and self.taught <= skills)
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A node as its snapshot has it. `successor` is set where the node is superseded."""
+
+    identity: NodeIdentity
+    kind: str
+    title: str
+    type: str | None
+    url: str | None
+    summary: str | None
+    docset: str
+    content_hash: str | None
+    level: str | None
+    roles: tuple[str, ...]
+    audience: tuple[str, ...]
+    region: tuple[str, ...]
+    moniker_range: str | None
+    last_modified: str | None
+    successor: NodeIdentity | None
+    requirements: tuple[Requirement, ...]
+
+
+@dataclass
+class CardCache:
+    """Cards by snapshot, visibility class and node, the longest unused given up first.
+
+    A snapshot never changes, so a card stays true for as long as its content root answers.
+    """
+
+    graph: GraphReader
+    capacity: int
+    _held: OrderedDict[tuple[str, frozenset[str], NodeIdentity], Card] = field(default_factory=OrderedDict, init=False)
+
+    async def of(
+        self,
+        identities: Sequence[NodeIdentity],
+        content_root: str,
+        audiences: frozenset[str],
+        *,
+        deadline: Deadline,
+    ) -> dict[NodeIdentity, Card]:
+        """The cards of those that exist and show. Raises EngineUnavailable or EngineLate when some must be read and
+        can't be."""
+        found: dict[NodeIdentity, Card] = {}
+        missing: list[NodeIdentity] = []
+        for identity in identities:
+            key = (content_root, audiences, identity)
+            card = self._held.get(key)
+            if card is None:
+                missing.append(identity)
+            else:
+                self._held.move_to_end(key)
+                found[identity] = card
+        if missing:
+            fresh = await _read(missing, audiences, self.graph, deadline)
+            for identity, card in fresh.items():
+                self._held[content_root, audiences, identity] = card
+            found |= fresh
+            while len(self._held) > self.capacity:
+                self._held.popitem(last=False)
+        return found
+
+
+async def _read(
+    identities: Sequence[NodeIdentity], audiences: frozenset[str], graph: GraphReader, deadline: Deadline
+) -> dict[NodeIdentity, Card]:
+    nodes, followed, required = await asyncio.gather(
+        graph.run(cards(identities, audiences), deadline=deadline),
+        graph.run(successors(identities, audiences), deadline=deadline),
+        graph.run(requirements(identities, audiences), deadline=deadline),
+    )
+    successor = {row["key"]: NodeIdentity(row["uid"], row["locale"]) for row in followed.by_column()}
+    needs: dict[str, dict[str, set[str]]] = {}
+    for row in required.by_column():
+        taught = needs.setdefault(row["key"], {}).setdefault(row["uid"], set())
+        if row["skill"] is not None:
+            taught.add(row["skill"])
+    return {
+        identity: _card(identity, row, successor.get(row["key"]), needs.get(row["key"], {}))
+        for row in nodes.by_column()
+        for identity in (NodeIdentity(row["uid"], row["locale"]),)
+    }
+
+
+def _card(
+    identity: NodeIdentity,
+    row: Mapping[str, object],
+    successor: NodeIdentity | None,
+    needs: Mapping[str, set[str]],
+) -> Card:
+    def text(name: str) -> str | None:
+        value = row[name]
+        return None if value is None else str(value)
+
+    def words(name: str) -> tuple[str, ...]:
+        value = row[name]
+        return tuple(str(item) for item in value) if isinstance(value, Iterable) else ()
+
+    return Card(
+        identity=identity,
+        kind=str(row["kind"]),
+        title=str(row["title"]),
+        type=text("type"),
+        url=text("url"),
+        summary=text("summary"),
+        docset=str(row["docset"] or ""),
+        content_hash=text("contentHash"),
+        level=text("level"),
+        roles=words("roles"),
+        audience=words("audience"),
+        region=words("region"),
+        moniker_range=text("monikerRange"),
+        last_modified=text("lastModified"),
+        successor=successor,
+        requirements=tuple(Requirement(uid, frozenset(taught)) for uid, taught in sorted(needs.items())),
+    )

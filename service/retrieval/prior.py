@@ -1,0 +1,129 @@
+"""The graph prior: Personalized PageRank from the query's anchors, as the lift over the global PageRank.
+
+p = (1−d)·Σ_s w_s·e_s + d·Pᵀ·p (Haveliwala, WWW 2002) is linear in its seeds, so one vector an anchor, kept by snapshot
+and visibility class, adds up to every query's. Seeded mass alone favours hubs; the lift over the unseeded scores does
+not.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from service.domain.deadline import Deadline
+from service.domain.graph import NodeIdentity
+from service.ports import GraphRanker
+from service.retrieval.computations import Computations
+from service.settings import Settings
+
+Scores = Mapping[NodeIdentity, float]
+
+LIFT_SCALE = 100.0
+"""A lift of this much, or more, is a prior of 1."""
+
+
+def prior_of(seeded: float, unseeded: float) -> float:
+    """clip(log(seeded / unseeded) / log 100, 0, 1); a node that either leaves out has none."""
+    if seeded <= 0 or unseeded <= 0:
+        return 0.0
+    return min(1.0, max(0.0, math.log(seeded / unseeded) / math.log(LIFT_SCALE)))
+
+
+def truncate(scores: Scores, bound: float) -> dict[NodeIdentity, float]:
+    """The largest scores, leaving out the smallest as long as what is left out sums to at most `bound` of the whole.
+
+    A sum of vectors so truncated lies within `bound` of the true one in L1, relative to its mass.
+    """
+    allowance = bound * sum(scores.values())
+    kept = dict(scores)
+    for identity, score in sorted(scores.items(), key=lambda item: item[1]):
+        allowance -= score
+        if allowance < 0:
+            break
+        del kept[identity]
+    return kept
+
+
+def percentiles(scores: Scores) -> dict[NodeIdentity, float]:
+    """Each node's place among all, in [0, 1]: the share of nodes that score lower; equals share a place."""
+    ordered = sorted(scores.values())
+    lower: dict[float, int] = {}
+    for place, score in enumerate(ordered):
+        lower.setdefault(score, place)
+    most = max(1, len(ordered) - 1)
+    return {identity: lower[score] / most for identity, score in scores.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Unseeded:
+    """Global PageRank of one snapshot as one visibility class sees it."""
+
+    scores: Scores
+    percentiles: Scores
+
+
+@dataclass
+class PriorCache:
+    """Per-anchor vectors and global scores of the current snapshot, the longest unused given up first.
+
+    A vector that isn't there is computed within the query's deadline; a query that can't wait leaves it to be ready for
+    the next one.
+    """
+
+    ranker: GraphRanker
+    settings: Settings
+    _content_root: str = field(default="", init=False)
+    _vectors: Computations[tuple[frozenset[str], NodeIdentity], Scores] = field(init=False)
+    _unseeded: Computations[frozenset[str], Unseeded] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._vectors = Computations(self.settings.prior_vectors)
+        self._unseeded = Computations(self.settings.prior_classes)
+
+    async def unseeded(self, content_root: str, audiences: frozenset[str], *, deadline: Deadline) -> Unseeded:
+        """Raises EngineLate or EngineUnavailable."""
+        self._settle(content_root)
+        return await self._unseeded.get(audiences, lambda: self._compute_unseeded(audiences), deadline)
+
+    async def priors(
+        self,
+        anchors: Sequence[NodeIdentity],
+        nodes: Sequence[NodeIdentity],
+        content_root: str,
+        audiences: frozenset[str],
+        *,
+        deadline: Deadline,
+    ) -> dict[NodeIdentity, float]:
+        """The prior of each node, seeded with every anchor alike (w = 1/|anchors|). Raises EngineLate or
+        EngineUnavailable."""
+        if not anchors:
+            return {}
+        base = await self.unseeded(content_root, audiences, deadline=deadline)
+        vectors = [
+            await self._vectors.get((audiences, anchor), partial(self._compute_vector, anchor, audiences), deadline)
+            for anchor in anchors
+        ]
+        seeded = {node: sum(vector.get(node, 0.0) for vector in vectors) / len(anchors) for node in nodes}
+        return {node: prior_of(score, base.scores.get(node, 0.0)) for node, score in seeded.items()}
+
+    async def close(self) -> None:
+        """Stop what is still being computed."""
+        await self._vectors.clear()
+        await self._unseeded.clear()
+
+    def _settle(self, content_root: str) -> None:
+        """Vectors of a snapshot that no longer answers are of no use, and would lie after a rollback to it."""
+        if content_root != self._content_root:
+            self._content_root = content_root
+            self._vectors = Computations(self.settings.prior_vectors)
+            self._unseeded = Computations(self.settings.prior_classes)
+
+    async def _compute_unseeded(self, audiences: frozenset[str]) -> Unseeded:
+        due = Deadline.after(self.settings.prior_compute_deadline)
+        scores = await self.ranker.global_scores(audiences, deadline=due)
+        return Unseeded(scores, percentiles(scores))
+
+    async def _compute_vector(self, anchor: NodeIdentity, audiences: frozenset[str]) -> Scores:
+        due = Deadline.after(self.settings.prior_compute_deadline)
+        scores = await self.ranker.personalized({anchor: 1.0}, audiences, deadline=due)
+        return truncate(scores, self.settings.prior_l1_bound)
