@@ -1,0 +1,144 @@
+import asyncio
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from service.domain.deadline import Deadline
+from service.domain.errors import EngineLate, EngineUnavailable
+from service.domain.graph import NodeIdentity
+from service.retrieval.prior import PriorCache, percentiles, prior_of, truncate
+from service.settings import Settings
+
+A, B, C = (NodeIdentity(uid, "en-us") for uid in "abc")
+PUBLIC = frozenset({"*"})
+
+
+@pytest.mark.parametrize(
+    ("seeded", "unseeded", "expected"),
+    [
+        (1.0, 1.0, 0.0),
+        (10.0, 1.0, 0.5),
+        (100.0, 1.0, 1.0),
+        (5000.0, 1.0, 1.0),
+        (0.5, 1.0, 0.0),
+        (0.0, 1.0, 0.0),
+        (1.0, 0.0, 0.0),
+    ],
+)
+def test_the_prior_is_the_logarithm_of_the_lift(seeded: float, unseeded: float, expected: float) -> None:
+    assert prior_of(seeded, unseeded) == pytest.approx(expected)
+
+
+SCORES = st.dictionaries(
+    st.builds(NodeIdentity, st.text("abcdef", min_size=1, max_size=3), st.just("en-us")), st.floats(0, 10)
+)
+
+
+@given(SCORES, st.floats(0, 0.5))
+def test_truncation_loses_no_more_than_its_bound(scores: dict[NodeIdentity, float], bound: float) -> None:
+    kept = truncate(scores, bound)
+    assert sum(scores.values()) - sum(kept.values()) <= bound * sum(scores.values()) + 1e-9
+    assert all(scores[identity] == score for identity, score in kept.items())
+
+
+def test_truncation_drops_the_smallest() -> None:
+    assert truncate({A: 0.9, B: 0.09, C: 0.01}, 0.05) == {A: 0.9, B: 0.09}
+
+
+def test_percentiles_run_from_zero_to_one_and_equals_share_a_place() -> None:
+    assert percentiles({A: 3.0, B: 1.0, C: 1.0}) == {A: 1.0, B: 0.0, C: 0.0}
+    assert percentiles({A: 3.0}) == {A: 0.0}
+    assert percentiles({}) == {}
+
+
+class Ranker:
+    """Unseeded scores of 1; seeded ones of 10 for the seed and its neighbour. Counts what it is asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[NodeIdentity] = []
+        self.wait = asyncio.Event()
+        self.wait.set()
+        self.fails = False
+
+    async def global_scores(self, audiences, *, deadline):
+        return {A: 1.0, B: 1.0, C: 1.0}
+
+    async def personalized(self, seeds, audiences, *, deadline):
+        (seed,) = seeds
+        self.asked.append(seed)
+        await self.wait.wait()
+        if self.fails:
+            raise EngineUnavailable("graph", "gone")
+        return {seed: 100.0, B: 10.0}
+
+
+def test_one_vector_an_anchor_computed_once_and_added_up() -> None:
+    async def story() -> None:
+        ranker = Ranker()
+        cache = PriorCache(ranker, Settings(prior_l1_bound=0.0))
+        for _ in range(2):
+            priors = await cache.priors([A, C], [A, B, C], "root", PUBLIC, deadline=Deadline.after(1000))
+        assert ranker.asked == [A, C]
+        assert priors[B] == pytest.approx(math.log(10) / math.log(100))
+        assert priors[A] == pytest.approx(math.log(50) / math.log(100))
+
+    asyncio.run(story())
+
+
+def test_another_snapshot_has_vectors_of_its_own() -> None:
+    async def story() -> None:
+        ranker = Ranker()
+        cache = PriorCache(ranker, Settings())
+        for root in ("one", "two", "one"):
+            await cache.priors([A], [B], root, PUBLIC, deadline=Deadline.after(1000))
+        assert ranker.asked == [A, A, A]
+
+    asyncio.run(story())
+
+
+def test_visibility_classes_share_nothing() -> None:
+    async def story() -> None:
+        ranker = Ranker()
+        cache = PriorCache(ranker, Settings())
+        for audiences in (PUBLIC, PUBLIC | {"staff"}):
+            await cache.priors([A], [B], "root", audiences, deadline=Deadline.after(1000))
+        assert ranker.asked == [A, A]
+
+    asyncio.run(story())
+
+
+def test_a_query_that_cannot_wait_leaves_the_vector_for_the_next() -> None:
+    async def story() -> None:
+        ranker = Ranker()
+        ranker.wait.clear()
+        cache = PriorCache(ranker, Settings())
+        with pytest.raises(EngineLate):
+            await cache.priors([A], [B], "root", PUBLIC, deadline=Deadline.after(30))
+        ranker.wait.set()
+        priors = await cache.priors([A], [B], "root", PUBLIC, deadline=Deadline.after(1000))
+        assert priors[B] > 0
+        assert ranker.asked == [A]
+
+    asyncio.run(story())
+
+
+def test_a_failure_is_tried_again() -> None:
+    async def story() -> None:
+        ranker = Ranker()
+        ranker.fails = True
+        cache = PriorCache(ranker, Settings())
+        with pytest.raises(EngineUnavailable):
+            await cache.priors([A], [B], "root", PUBLIC, deadline=Deadline.after(1000))
+        ranker.fails = False
+        assert await cache.priors([A], [B], "root", PUBLIC, deadline=Deadline.after(1000))
+
+    asyncio.run(story())
+
+
+def test_no_anchors_no_priors() -> None:
+    async def story() -> None:
+        assert await PriorCache(Ranker(), Settings()).priors([], [B], "root", PUBLIC, deadline=Deadline.after(1)) == {}
+
+    asyncio.run(story())
