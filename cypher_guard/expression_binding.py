@@ -1,0 +1,309 @@
+"""Rules for operators, look-ups, lists, maps and CASE."""
+
+from cypher_guard.binder import Binder, Bound, Scope
+from cypher_guard.checks import check_label, check_property, check_regex, check_relationship_type
+from cypher_guard.tree import (
+    AnyLabel,
+    Arithmetic,
+    Call,
+    Case,
+    Comparison,
+    Constant,
+    Expression,
+    Index,
+    LabelChain,
+    LabelExpression,
+    LabelName,
+    LabelTest,
+    ListComprehension,
+    ListOf,
+    Literal,
+    Logical,
+    MapOf,
+    Negate,
+    Not,
+    NotLabel,
+    NullTest,
+    Predicate,
+    Property,
+    Quantifier,
+    Slice,
+    TypeTest,
+    Variable,
+)
+from cypher_guard.value_types import (
+    ANY,
+    BOOLEAN,
+    DURATION,
+    FLOAT,
+    INTEGER,
+    NULL,
+    NUMBER,
+    STRING,
+    TEMPORAL,
+    UNSURE,
+    ValueType,
+    join,
+    list_of,
+    map_of,
+    type_of,
+)
+from cypher_guard.violation import Refusal
+
+_HOLDERS = frozenset({"NODE", "RELATIONSHIP", "UNSURE"})
+_OPEN_DATA = frozenset({"ANY", "NULL", "TEMPORAL", "DURATION", "POINT"})
+
+
+def bind_literal(binder: Binder, node: Literal | Constant, scope: Scope) -> Bound:
+    return node, type_of(node.value)
+
+
+def bind_property(binder: Binder, node: Property, scope: Scope) -> Bound:
+    """`x.key`: of a node or relationship only a key of the profile's."""
+    subject, holder = binder.expression(node.subject, scope)
+    kind = holder.kind
+    if kind in _HOLDERS:
+        check_property(binder.profile, node.key, node.position)
+        value = ANY
+    elif kind == "MAP":
+        value = _field(holder, node.key)
+    elif kind in _OPEN_DATA:
+        value = ANY
+    else:
+        raise Refusal("bad_type", f"{holder} has no properties", node.position)
+    return (node if subject is node.subject else Property(subject, node.key, node.position)), value
+
+
+def _field(holder: ValueType, key: str) -> ValueType:
+    if holder.fields is None:
+        return ANY
+    return dict(holder.fields).get(key, NULL)
+
+
+def bind_index(binder: Binder, node: Index, scope: Scope) -> Bound:
+    """`list[0]` or `map['key']`; a node's property must be named, not computed."""
+    subject, holder = binder.expression(node.subject, scope)
+    index, index_type = binder.expression(node.index, scope)
+    named = index.value if isinstance(index, Literal) and isinstance(index.value, str) else None
+    kind = holder.kind
+    if kind in ("NODE", "RELATIONSHIP"):
+        if named is None:
+            raise Refusal(
+                "unknown_property",
+                "a property must be named, not computed",
+                node.position,
+                "Write x.name, or choose with CASE.",
+            )
+        check_property(binder.profile, named, node.position)
+        return Property(subject, named, node.position), ANY
+    if kind == "LIST":
+        binder.require(index, index_type, "integer", "an index into a list", node.position)
+        value = holder.item or ANY
+    elif kind == "MAP":
+        binder.require(index, index_type, "string", "a key of a map", node.position)
+        value = _field(holder, named) if named is not None else UNSURE if holder.holds_entity else ANY
+    elif kind == "UNSURE":
+        if index_type.kind != "INTEGER":
+            raise Refusal("unknown_property", "a property must be named, not computed", node.position)
+        value = UNSURE
+    elif kind in ("ANY", "NULL"):
+        value = ANY
+    else:
+        raise Refusal("bad_type", f"{holder} has no items", node.position)
+    return Index(subject, index, node.position), value
+
+
+def bind_slice(binder: Binder, node: Slice, scope: Scope) -> Bound:
+    """`list[from..to]`."""
+    subject, holder = binder.value(node.subject, scope, "list", "a slice")
+    bounds: list[Expression | None] = [
+        None if bound is None else binder.value(bound, scope, "integer", "a slice's bound")[0]
+        for bound in (node.start, node.end)
+    ]
+    return Slice(subject, bounds[0], bounds[1], node.position), holder
+
+
+def bind_label_test(binder: Binder, node: LabelTest, scope: Scope) -> Bound:
+    """`n:Label` or `r:TYPE`, as plain tests joined by AND, OR and NOT."""
+    subject, holder = binder.expression(node.subject, scope)
+    if holder.kind not in ("NODE", "RELATIONSHIP", "NULL", "UNSURE"):
+        raise Refusal("bad_type", f"only a node has labels, and this is {holder}", node.position)
+    return label_predicate(binder, subject, node.labels, holder.kind == "RELATIONSHIP"), BOOLEAN
+
+
+def label_predicate(
+    binder: Binder, subject: Expression, labels: LabelExpression, is_relationship: bool = False
+) -> Expression:
+    """A label expression as a predicate that every engine reads."""
+    at = labels.position
+    if isinstance(labels, LabelName):
+        if is_relationship:
+            check_relationship_type(binder.profile, labels)
+            kind = Call("type", (subject,), False, at)
+            return Comparison(kind, (("=", Literal(labels.name, at)),), at)
+        check_label(binder.profile, labels.name, at)
+        if isinstance(subject, Variable):
+            return LabelTest(subject, labels, at)
+        return Predicate("IN", Literal(labels.name, at), Call("labels", (subject,), False, at), at)
+    if isinstance(labels, AnyLabel):
+        if is_relationship:
+            return NullTest(subject, True, at)
+        count = Call("size", (Call("labels", (subject,), False, at),), False, at)
+        return Comparison(count, ((">", Literal(0, at)),), at)
+    if isinstance(labels, NotLabel):
+        return Not(label_predicate(binder, subject, labels.operand, is_relationship), at)
+    operands = tuple(label_predicate(binder, subject, operand, is_relationship) for operand in labels.operands)
+    return Logical("AND" if labels.operator == "&" else "OR", operands, at)
+
+
+def bind_list(binder: Binder, node: ListOf, scope: Scope) -> Bound:
+    item = NULL
+    items: list[Expression] = []
+    for element in node.items:
+        bound, value = binder.expression(element, scope)
+        items.append(bound)
+        item = join(item, value)
+    return ListOf(tuple(items), node.position), list_of(item)
+
+
+def bind_map(binder: Binder, node: MapOf, scope: Scope) -> Bound:
+    entries: list[tuple[str, Expression]] = []
+    types: list[tuple[str, ValueType]] = []
+    for key, element in node.entries:
+        bound, value = binder.expression(element, scope)
+        entries.append((key, bound))
+        types.append((key, value))
+    return MapOf(tuple(entries), node.position), map_of(tuple(types))
+
+
+def bind_case(binder: Binder, node: Case, scope: Scope) -> Bound:
+    subject = None if node.subject is None else binder.expression(node.subject, scope)[0]
+    result_type = NULL
+    branches: list[tuple[Expression, Expression]] = []
+    for test, result in node.branches:
+        if subject is None:
+            bound_test = binder.boolean(test, scope, "WHEN")
+        else:
+            bound_test = binder.expression(test, scope)[0]
+        bound, value = binder.expression(result, scope)
+        result_type = join(result_type, value)
+        branches.append((bound_test, bound))
+    otherwise = None
+    if node.otherwise is not None:
+        otherwise, value = binder.expression(node.otherwise, scope)
+        result_type = join(result_type, value)
+    return Case(subject, tuple(branches), otherwise, node.position), result_type
+
+
+def bind_not(binder: Binder, node: Not, scope: Scope) -> Bound:
+    return Not(binder.boolean(node.operand, scope, "NOT"), node.position), BOOLEAN
+
+
+def bind_logical(binder: Binder, node: Logical, scope: Scope) -> Bound:
+    operator = node.operator
+    operands = tuple([binder.boolean(operand, scope, operator) for operand in node.operands])
+    return Logical(operator, operands, node.position), BOOLEAN
+
+
+def bind_negate(binder: Binder, node: Negate, scope: Scope) -> Bound:
+    operand, value = binder.value(node.operand, scope, "number", "a minus")
+    return Negate(operand, node.position), value
+
+
+def bind_arithmetic(binder: Binder, node: Arithmetic, scope: Scope) -> Bound:
+    first, total = binder.expression(node.first, scope)
+    rest: list[tuple[str, Expression]] = []
+    for operator, operand in node.rest:
+        bound, value = binder.expression(operand, scope)
+        shown = "+" if operator == "||" else operator
+        total = _sum(total, value, node.position) if shown == "+" else _arithmetic(shown, total, value, node.position)
+        rest.append((shown, bound))
+    return Arithmetic(first, tuple(rest), node.position), total
+
+
+def _sum(left: ValueType, right: ValueType, position: int) -> ValueType:
+    if left.kind == "LIST" or right.kind == "LIST":
+        left_item = left.item if left.kind == "LIST" else left
+        right_item = right.item if right.kind == "LIST" else right
+        return list_of(join(left_item or ANY, right_item or ANY))
+    for value in (left, right):
+        if value.holds_entity or value.kind in ("BOOLEAN", "MAP", "POINT"):
+            raise Refusal("bad_type", f"{value} cannot be added", position)
+    if left.kind == "STRING" or right.kind == "STRING":
+        return STRING
+    return _arithmetic("+", left, right, position)
+
+
+def _arithmetic(operator: str, left: ValueType, right: ValueType, position: int) -> ValueType:
+    for value in (left, right):
+        if value.kind in ("STRING", "BOOLEAN", "LIST", "MAP", "POINT") or value.holds_entity:
+            raise Refusal("bad_type", f"{operator} takes numbers, and this is {value}", position)
+    kinds = {left.kind, right.kind}
+    if "ANY" in kinds:
+        return ANY
+    if "TEMPORAL" in kinds:
+        return TEMPORAL
+    if "DURATION" in kinds:
+        return DURATION
+    if operator == "^" or "FLOAT" in kinds:
+        return FLOAT
+    return INTEGER if kinds == {"INTEGER"} else NUMBER
+
+
+def bind_comparison(binder: Binder, node: Comparison, scope: Scope) -> Bound:
+    """A chain `a < b < c` becomes its pairs joined by AND."""
+    left = binder.expression(node.first, scope)[0]
+    pairs: list[Expression] = []
+    for operator, operand in node.rest:
+        right = binder.expression(operand, scope)[0]
+        pairs.append(Comparison(left, ((operator, right),), node.position))
+        left = right
+    if len(pairs) == 1:
+        return pairs[0], BOOLEAN
+    binder.note(node.position, "a chain of comparisons became pairs joined by AND")
+    return Logical("AND", tuple(pairs), node.position), BOOLEAN
+
+
+def bind_predicate(binder: Binder, node: Predicate, scope: Scope) -> Bound:
+    operator = node.operator
+    if operator == "IN":
+        left = binder.expression(node.left, scope)[0]
+        right = binder.value(node.right, scope, "list", "IN")[0]
+        return Predicate(operator, left, right, node.position), BOOLEAN
+    if operator == "=~":
+        check_regex(binder.profile, node.position)
+    left = binder.value(node.left, scope, "string", operator)[0]
+    right = binder.value(node.right, scope, "string", operator)[0]
+    return Predicate(operator, left, right, node.position), BOOLEAN
+
+
+def bind_null_test(binder: Binder, node: NullTest, scope: Scope) -> Bound:
+    return NullTest(binder.expression(node.operand, scope)[0], node.negated, node.position), BOOLEAN
+
+
+def bind_type_test(binder: Binder, node: TypeTest, scope: Scope) -> Bound:
+    operand = binder.expression(node.operand, scope)[0]
+    return TypeTest(operand, node.type_name, node.negated, node.position), BOOLEAN
+
+
+def item_of(value: ValueType) -> ValueType:
+    """The type of a list's items."""
+    if value.kind == "LIST":
+        return value.item or ANY
+    return UNSURE if value.kind == "UNSURE" else ANY
+
+
+def bind_list_comprehension(binder: Binder, node: ListComprehension, scope: Scope) -> Bound:
+    source, value = binder.value(node.source, scope, "list", "a list comprehension")
+    inner = scope.extend(node.variable, item_of(value))
+    with binder.inside("inside a list comprehension"):
+        where = None if node.where is None else binder.boolean(node.where, inner, "WHERE")
+        result, result_type = (None, item_of(value)) if node.result is None else binder.expression(node.result, inner)
+    return ListComprehension(node.variable, source, where, result, node.position), list_of(result_type)
+
+
+def bind_quantifier(binder: Binder, node: Quantifier, scope: Scope) -> Bound:
+    source, value = binder.value(node.source, scope, "list", f"{node.kind}()")
+    with binder.inside(f"inside {node.kind}()"):
+        where = binder.boolean(node.where, scope.extend(node.variable, item_of(value)), "WHERE")
+    return Quantifier(node.kind, node.variable, source, where, node.position), BOOLEAN
