@@ -1,0 +1,88 @@
+"""Two snapshots' graphs → the statements that turn one into the other."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from adapters.neo4j.rows import Row, edge_row, node_row
+from service.domain.graph import Edge, EdgeType, NodeIdentity
+from service.domain.snapshots import LinkedGraph
+
+EdgeName = tuple[EdgeType, NodeIdentity, NodeIdentity, str]
+
+
+@dataclass(frozen=True)
+class Write:
+    """One statement over many rows. Its text holds our own labels and types only; all else is in the rows."""
+
+    text: str
+    rows: Sequence[Row]
+
+    def batches(self, size: int) -> Iterator[Sequence[Row]]:
+        for start in range(0, len(self.rows), size):
+            yield self.rows[start : start + size]
+
+
+def changes(before: LinkedGraph, after: LinkedGraph, publish_id: str) -> list[Write]:
+    """In the order in which they must run. An edge that didn't change keeps the publish that wrote it."""
+    old_edges = {_name(edge): edge for edge in before.edges}
+    new_edges = {_name(edge): edge for edge in after.edges}
+    gone_edges = [edge for name, edge in old_edges.items() if name not in new_edges]
+    added_edges = [edge for name, edge in new_edges.items() if name not in old_edges]
+    changed_edges = [edge for name, edge in new_edges.items() if name in old_edges and edge != old_edges[name]]
+    return [
+        *_edges(gone_edges, publish_id, "MATCH {edge} DELETE r"),
+        *_gone_nodes(before, after),
+        *_written_nodes(before, after),
+        *_edges(added_edges, publish_id, "MATCH {ends} CREATE (a)-[r:{type}]->(b) SET r = row.properties"),
+        *_edges(changed_edges, publish_id, "MATCH {edge} SET r = row.properties"),
+    ]
+
+
+def _name(edge: Edge) -> EdgeName:
+    return edge.type, edge.source, edge.target, edge.via
+
+
+def _edges(edges: Sequence[Edge], publish_id: str, pattern: str) -> list[Write]:
+    by_type: dict[EdgeType, list[Row]] = defaultdict(list)
+    for edge in edges:
+        by_type[edge.type].append(edge_row(edge, publish_id))
+    writes = []
+    for type, rows in sorted(by_type.items()):
+        text = pattern.format(
+            edge=f"(:Node {{key: row.source}})-[r:{type.value} {{via: row.via}}]->(:Node {{key: row.target}})",
+            ends="(a:Node {key: row.source}) MATCH (b:Node {key: row.target})",
+            type=type.value,
+        )
+        writes.append(Write(f"UNWIND $rows AS row {text}", rows))
+    return writes
+
+
+def _gone_nodes(before: LinkedGraph, after: LinkedGraph) -> list[Write]:
+    gone: list[Row] = [{"key": identity.key} for identity in before.nodes.keys() - after.nodes.keys()]
+    return [Write("UNWIND $rows AS row MATCH (n:Node {key: row.key}) DETACH DELETE n", gone)]
+
+
+def _written_nodes(before: LinkedGraph, after: LinkedGraph) -> list[Write]:
+    created: dict[str, list[Row]] = defaultdict(list)
+    updated: dict[tuple[str, str], list[Row]] = defaultdict(list)
+    for identity, node in after.nodes.items():
+        row = node_row(node, after.content_hashes.get(identity))
+        old = before.nodes.get(identity)
+        if old is None:
+            created[node.kind.label].append(row)
+        elif row != node_row(old, before.content_hashes.get(identity)):
+            updated[old.kind.label, node.kind.label].append(row)
+    return [
+        *(
+            Write(f"UNWIND $rows AS row CREATE (n:Node:{label}) SET n = row", rows)
+            for label, rows in sorted(created.items())
+        ),
+        *(
+            Write(
+                f"UNWIND $rows AS row MATCH (n:Node {{key: row.key}}) REMOVE n:{old} SET n:{new}, n = row",
+                rows,
+            )
+            for (old, new), rows in sorted(updated.items())
+        ),
+    ]

@@ -1,0 +1,207 @@
+"""GraphStore in Neo4j: one transaction moves the graph, its records, the root and the journal together."""
+
+import asyncio
+import json
+import zlib
+from collections.abc import AsyncIterator, Collection
+from contextlib import asynccontextmanager
+from dataclasses import asdict, replace
+from typing import Any
+
+from neo4j import READ_ACCESS, WRITE_ACCESS, AsyncDriver, AsyncTransaction
+
+from adapters.neo4j.changes import changes
+from adapters.neo4j.connection import engine_errors
+from service.domain.content import NodeRecord, record_from_json
+from service.domain.errors import PublishInProgress
+from service.domain.graph import NodeIdentity
+from service.domain.snapshots import (
+    EMPTY_ROOT,
+    LinkedGraph,
+    PublishEntry,
+    PublishStep,
+    Snapshot,
+    SnapshotChange,
+)
+
+_NEWEST = "MATCH (s:Snapshot) RETURN s.body ORDER BY s.generation DESC LIMIT 1"
+_ROOTS = "MATCH (s:Snapshot) RETURN s.body ORDER BY s.generation DESC"
+_MANIFEST = "MATCH (s:Snapshot {contentRoot: $root}) RETURN s.manifest"
+_RECORDS = "UNWIND $hashes AS hash MATCH (r:Record {contentHash: hash}) RETURN r.body"
+_ENTRY = "MATCH (j:Journal {name: 'publish'}) WHERE j.step <> $collected RETURN j.entry, j.step"
+
+# Whoever writes the journal holds its node's lock until the end of the transaction: two publishers queue here.
+_LOCK = "MERGE (j:Journal {name: 'publish'}) SET j.locked = true RETURN j.publishId, j.step, j.entry"
+_WRITE_ENTRY = (
+    "MATCH (j:Journal {name: 'publish'}) SET j = {name: 'publish', publishId: $publish_id, step: $step, entry: $entry}"
+)
+_ADVANCE = "MATCH (j:Journal {name: 'publish', publishId: $publish_id}) SET j.step = $step RETURN j.step"
+_STRIKE = "MATCH (j:Journal {name: 'publish', publishId: $publish_id}) WHERE NOT j.step IN $committed DELETE j"
+_WRITE_RECORDS = "UNWIND $rows AS row MERGE (r:Record {contentHash: row.hash}) ON CREATE SET r.body = row.body"
+_WRITE_SNAPSHOT = (
+    "MERGE (s:Snapshot {contentRoot: $root}) SET s.generation = $generation, s.body = $body, s.manifest = $manifest"
+)
+_FORGET_SNAPSHOTS = "MATCH (s:Snapshot) WHERE s.contentRoot IN $roots DELETE s"
+_FORGET_RECORDS = "UNWIND $hashes AS hash MATCH (r:Record {contentHash: hash}) DELETE r"
+
+_COMMITTED = [PublishStep.COMMITTED.value, PublishStep.COLLECTED.value]
+_RECORDS_AT_ONCE = 256
+
+
+class Neo4jGraphStore:
+    """Snapshots, records and journal beside the graph, under labels that no guarded query can see.
+
+    call_seconds bounds a look-up or a step of the journal, commit_seconds the one transaction of a publish;
+    rows_at_once: how many rows one statement of that transaction carries.
+    """
+
+    def __init__(
+        self,
+        driver: AsyncDriver,
+        *,
+        database: str = "neo4j",
+        call_seconds: float = 30.0,
+        commit_seconds: float = 600.0,
+        rows_at_once: int = 2_000,
+    ) -> None:
+        self._driver = driver
+        self._database = database
+        self._call_seconds = call_seconds
+        self._commit_seconds = commit_seconds
+        self._rows_at_once = rows_at_once
+
+    async def snapshot(self) -> Snapshot:
+        rows = await self._read(_NEWEST)
+        return _snapshot(rows[0][0]) if rows else Snapshot()
+
+    async def manifest(self, content_root: str | None = None) -> dict[NodeIdentity, str]:
+        root = content_root if content_root is not None else (await self.snapshot()).content_root
+        rows = await self._read(_MANIFEST, root=root)
+        if not rows:
+            if content_root is None:
+                return {}
+            raise KeyError(content_root)
+        return _manifest(rows[0][0])
+
+    async def records(self, hashes: Collection[str]) -> AsyncIterator[NodeRecord]:
+        wanted = list(hashes)
+        for start in range(0, len(wanted), _RECORDS_AT_ONCE):
+            for (body,) in await self._read(_RECORDS, hashes=wanted[start : start + _RECORDS_AT_ONCE]):
+                yield record_from_json(_unpack(body))
+
+    async def roots(self) -> list[Snapshot]:
+        return [_snapshot(body) for (body,) in await self._read(_ROOTS)]
+
+    async def unfinished(self) -> PublishEntry | None:
+        rows = await self._read(_ENTRY, collected=PublishStep.COLLECTED.value)
+        return _entry(*rows[0]) if rows else None
+
+    async def begin(self, entry: PublishEntry) -> None:
+        async with self._transaction(self._call_seconds) as transaction:
+            ((other, step, described),) = await _run(transaction, _LOCK)
+            if other is not None and step != PublishStep.COLLECTED:
+                begun = _entry(described, step).started_at
+                raise PublishInProgress(f"The publish {other}, begun {begun}, is unfinished; it must end first.")
+            body = json.dumps({**asdict(entry), "step": entry.step.value})
+            await _run(transaction, _WRITE_ENTRY, publish_id=entry.publish_id, step=entry.step.value, entry=body)
+
+    async def advance(self, publish_id: str, step: PublishStep) -> None:
+        """KeyError for a publish that is not in the journal."""
+        async with self._transaction(self._call_seconds) as transaction:
+            await _advance(transaction, publish_id, step)
+
+    async def commit(self, change: SnapshotChange) -> None:
+        snapshot = replace(change.snapshot, publishing=False)
+        before = await self._previous_graph(change)
+        writes = changes(before, change.graph, change.entry.publish_id)
+        records = [{"hash": record.content_hash, "body": _pack(record.as_json())} for record in change.records]
+        async with self._transaction(self._commit_seconds) as transaction:
+            await _advance(transaction, change.entry.publish_id, PublishStep.COMMITTED)
+            for write in writes:
+                for rows in write.batches(self._rows_at_once):
+                    await _run(transaction, write.text, rows=rows)
+            for start in range(0, len(records), _RECORDS_AT_ONCE):
+                await _run(transaction, _WRITE_RECORDS, rows=records[start : start + _RECORDS_AT_ONCE])
+            await _run(
+                transaction,
+                _WRITE_SNAPSHOT,
+                root=snapshot.content_root,
+                generation=snapshot.generation,
+                body=json.dumps(asdict(snapshot)),
+                manifest=_pack([[key.key, value] for key, value in change.manifest.items()]),
+            )
+
+    async def abandon(self, publish_id: str) -> None:
+        async with self._transaction(self._call_seconds) as transaction:
+            await _run(transaction, _STRIKE, publish_id=publish_id, committed=_COMMITTED)
+
+    async def keep(self, roots: int) -> None:
+        """Forget all but the newest snapshots, and the records that only they named."""
+        every = [snapshot.content_root for snapshot in await self.roots()]
+        kept, dropped = every[:roots], every[roots:]
+        if not dropped:
+            return
+        named = {value for root in kept for value in (await self.manifest(root)).values()}
+        orphans = {value for root in dropped for value in (await self.manifest(root)).values()} - named
+        async with self._transaction(self._commit_seconds) as transaction:
+            await _run(transaction, _FORGET_SNAPSHOTS, roots=dropped)
+            await _run(transaction, _FORGET_RECORDS, hashes=sorted(orphans))
+
+    async def close(self) -> None:
+        """The driver is its opener's to close."""
+
+    async def _previous_graph(self, change: SnapshotChange) -> LinkedGraph:
+        if change.entry.previous_root == EMPTY_ROOT:
+            return LinkedGraph(nodes={}, edges=(), content_hashes={})
+        return await change.previous_graph()
+
+    async def _read(self, text: str, **parameters: Any) -> list[tuple[Any, ...]]:
+        with engine_errors():
+            async with (
+                asyncio.timeout(self._call_seconds),
+                self._driver.session(database=self._database, default_access_mode=READ_ACCESS) as session,
+            ):
+                result = await session.run(text, parameters)
+                return [tuple(record) async for record in result]
+
+    @asynccontextmanager
+    async def _transaction(self, seconds: float) -> AsyncIterator[AsyncTransaction]:
+        """Committed at the end, rolled back by any exception; nothing takes longer than `seconds`."""
+        with engine_errors():
+            async with (
+                asyncio.timeout(seconds),
+                self._driver.session(database=self._database, default_access_mode=WRITE_ACCESS) as session,
+                await session.begin_transaction(timeout=seconds) as transaction,
+            ):
+                yield transaction
+
+
+async def _run(transaction: AsyncTransaction, text: str, **parameters: Any) -> list[tuple[Any, ...]]:
+    result = await transaction.run(text, parameters)
+    return [tuple(record) async for record in result]
+
+
+async def _advance(transaction: AsyncTransaction, publish_id: str, step: PublishStep) -> None:
+    if not await _run(transaction, _ADVANCE, publish_id=publish_id, step=step.value):
+        raise KeyError(publish_id)
+
+
+def _snapshot(body: str) -> Snapshot:
+    return Snapshot(**json.loads(body))
+
+
+def _entry(body: str, step: str) -> PublishEntry:
+    return PublishEntry(**{**json.loads(body), "step": PublishStep(step)})
+
+
+def _manifest(body: bytes) -> dict[NodeIdentity, str]:
+    return {NodeIdentity.from_key(key): content_hash for key, content_hash in _unpack(body)}
+
+
+def _pack(value: Any) -> bytes:
+    """Compressed ASCII JSON: lone surrogates survive as escapes."""
+    return zlib.compress(json.dumps(value, separators=(",", ":")).encode(), 1)
+
+
+def _unpack(body: bytes) -> Any:
+    return json.loads(zlib.decompress(body))

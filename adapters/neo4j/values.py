@@ -1,0 +1,43 @@
+"""Python values → what Bolt can carry, and Bolt's values → plain JSON."""
+
+import base64
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from neo4j.graph import Entity, Path
+from neo4j.spatial import Point
+from neo4j.time import Date, DateTime, Duration, Time
+
+from adapters.embedded.stored_passage import engine_text
+
+
+def to_parameter(value: Any) -> Any:
+    """Lone surrogates become escapes, as everywhere they are stored: Bolt speaks UTF-8."""
+    if isinstance(value, str):
+        return engine_text(value)
+    if isinstance(value, Mapping):
+        return {engine_text(str(name)): to_parameter(item) for name, item in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray):
+        return [to_parameter(item) for item in value]
+    return value
+
+
+def to_plain(value: Any) -> Any:
+    """JSON values only: times as ISO 8601, points as their coordinates, whole nodes as maps."""
+    match value:
+        case None | bool() | int() | float() | str():
+            return value
+        case DateTime() | Date() | Time() | Duration():
+            return value.iso_format()
+        case Point():
+            return list(value)
+        case bytes() | bytearray():
+            return base64.b64encode(value).decode()
+        case Entity():
+            return {name: to_plain(item) for name, item in value.items()}
+        case Path():
+            return [to_plain(node) for node in value.nodes]
+        case Mapping():
+            return {str(name): to_plain(item) for name, item in value.items()}
+        case _:
+            return [to_plain(item) for item in value]
