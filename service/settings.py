@@ -4,13 +4,14 @@ A value comes from the first of: the environment (`COGITAVE_QUERY_` and the name
 here. Secrets come from the environment alone and are never printed.
 """
 
+import json
 import os
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
@@ -34,6 +35,9 @@ class Settings(BaseModel):
     port: int = _row(8080, "Port that the server binds to; 0 takes a free one.", "port", ge=0, le=65535)
     request_bytes: int = _row(1_048_576, "Largest request body that a surface reads.", "bytes", ge=1024)
     request_deadline: int = _row(5_000, "Time in which a request must be answered.", "milliseconds", ge=10)
+    readiness_deadline: int = _row(2_000, "Time in which /readyz asks every engine.", "milliseconds", ge=1)
+    shutdown_deadline: int = _row(5_000, "Time that a stopping server gives the requests it has.", "milliseconds", ge=0)
+    connections: int = _row(256, "Most connections at once; one more is answered 503.", "connections", ge=1)
     startup_deadline: int = _row(10_000, "Time a command waits for the owner of the data folder.", "milliseconds", ge=0)
 
     # Requests
@@ -69,6 +73,22 @@ class Settings(BaseModel):
     node_cards: int = _row(20_000, "Nodes whose ranking and display fields are kept in memory.", "nodes", ge=1)
 
     # Graph prior
+    edge_weights: dict[str, tuple[float, float]] = _row(
+        {
+            "partOf": (1.0, 0.5),
+            "dependsOn": (1.0, 0.5),
+            "xref": (1.0, 0.5),
+            "appliesTo": (0.2, 0.05),
+            "forRole": (0.1, 0.0),
+            "teachesSkill": (0.5, 0.25),
+            "supersededBy": (1.0, 0.0),
+            "implementedBy": (0.5, 0.25),
+            "derivedFrom": (0.5, 0.25),
+        },
+        "What a random walk's step along, and against, an edge of each type is worth.",
+    )
+    page_rank_damping: float = _row(0.85, "Chance that a random walk goes on and does not start again.", "", gt=0, lt=1)
+    page_rank_iterations: int = _row(20, "Steps of the power iteration.", "iterations", ge=1)
     prior_gain: float = _row(0.1, "γ: how much the graph prior may lift a hit, score · (1 + γ·prior).", "", ge=0)
     prior_deadline: int = _row(100, "Time that a query waits for the graph prior.", "milliseconds", ge=1)
     prior_compute_deadline: int = _row(30_000, "Time that one anchor's vector may take.", "milliseconds", ge=1)
@@ -120,6 +140,8 @@ class Settings(BaseModel):
     embedder_dimensions: int = _row(0, "Dimensions of the endpoint's vectors; 0 asks it at the start.", ge=0)
     embedding_batch: int = _row(32, "Texts sent to the endpoint at once.", "texts", ge=1)
     embedding_threads: int = _row(2, "Texts that the packaged model reads side by side.", "threads", ge=1)
+
+    embedding_cache: int = _row(500_000, "Vectors kept by what they were made from.", "vectors", ge=0)
 
     # Engines: an empty URL means the embedded one
     neo4j_url: str = _row("", "Bolt URL of Neo4j; empty keeps the graph in the data folder.")
@@ -186,7 +208,7 @@ def load_settings(file: Path | None = None, environment: Mapping[str, str] = os.
             continue
         name = variable.removeprefix(ENVIRONMENT_PREFIX).lower()
         if name in Settings.model_fields:
-            values[name], sources[name] = text, variable
+            values[name], sources[name] = _from_text(name, text, variable), variable
     try:
         return LoadedSettings(Settings.model_validate(values), sources)
     except ValidationError as error:
@@ -200,6 +222,16 @@ def _read_toml(file: Path) -> dict[str, Any]:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise SettingInvalid(f"The settings file {file} can't be read: {error}.") from error
+
+
+def _from_text(name: str, text: str, variable: str) -> Any:
+    """A list or table is given as JSON; everything else as it stands."""
+    if get_origin(Settings.model_fields[name].annotation) is None:
+        return text
+    try:
+        return json.loads(text)
+    except ValueError:
+        raise SettingInvalid(f"{variable}: '{name}' takes JSON.") from None
 
 
 def _refuse_unknown(name: str, source: str) -> None:

@@ -1,0 +1,105 @@
+"""The toolbox of the process that owns the stores."""
+
+import asyncio
+from dataclasses import dataclass
+
+from cypher_guard import Profile
+from service.domain.deadline import Deadline
+from service.domain.errors import Unavailable
+from service.domain.principal import Principal
+from service.domain.progress import Progress, silent
+from service.domain.requests import (
+    GraphQueryRequest,
+    ListRequest,
+    NodeRequest,
+    PublishRequest,
+    SearchRequest,
+    WhyNotRequest,
+)
+from service.domain.results import (
+    EngineReport,
+    GraphQueryResult,
+    ListResult,
+    NodeResult,
+    PublishResult,
+    ReadinessResult,
+    SearchResult,
+    WhyNotResult,
+)
+from service.ports import GraphReader, LexicalIndex, VectorIndex
+from service.publishing.publisher import Publisher
+from service.retrieval import listing, pipeline, why_not
+from service.retrieval.pipeline import Retrieval
+from service.tools.docs_fetch import docs_fetch
+from service.tools.query_graph import query_graph
+
+
+@dataclass(frozen=True)
+class LocalToolbox:
+    """Fulfils Toolbox. `bootstrap` makes it and closes what it stands on."""
+
+    retrieval: Retrieval
+    publisher: Publisher
+    profile: Profile
+
+    async def docs_search(self, request: SearchRequest, principal: Principal) -> SearchResult:
+        return await pipeline.search(request, principal, self.retrieval)
+
+    async def why_not(self, request: WhyNotRequest, principal: Principal) -> WhyNotResult:
+        return await why_not.why_not(request, principal, self.retrieval)
+
+    async def list_nodes(self, request: ListRequest, principal: Principal) -> ListResult:
+        return await listing.list_estate(request, principal, self.retrieval)
+
+    async def docs_fetch(self, request: NodeRequest, principal: Principal) -> NodeResult:
+        return await docs_fetch(request, principal, self.retrieval)
+
+    async def query_graph(self, request: GraphQueryRequest, principal: Principal) -> GraphQueryResult:
+        return await query_graph(request, principal, self.retrieval, self.profile)
+
+    async def publish(self, request: PublishRequest, progress: Progress = silent) -> PublishResult:
+        return await self.publisher.publish(request, progress)
+
+    async def readiness(self) -> ReadinessResult:
+        """Ready when searches can be answered: the graph and a text engine are there. Every engine is reported."""
+        deadline = Deadline.after(self.retrieval.settings.readiness_deadline)
+        lexical, vectors, graph = await asyncio.gather(
+            _report("lexical", self.retrieval.lexical, deadline),
+            _report("vector", self.retrieval.vectors, deadline),
+            _report("graph", self.retrieval.graph, deadline),
+        )
+        try:
+            async with asyncio.timeout(deadline.seconds_left):
+                snapshot = await self.retrieval.store.snapshot()
+                held = await self.retrieval.vectors.count(snapshot.generation)
+        except (TimeoutError, Unavailable):
+            return ReadinessResult(
+                ready=False,
+                engines=[lexical, vectors, graph],
+                content_root="",
+                generation=0,
+                passages=0,
+                vectors=0,
+            )
+        return ReadinessResult(
+            ready=graph.ready and (lexical.ready or vectors.ready),
+            engines=[lexical, vectors, graph],
+            content_root=snapshot.content_root,
+            generation=snapshot.generation,
+            passages=snapshot.passages,
+            vectors=held,
+        )
+
+    async def close(self) -> None:
+        """What it stands on is closed by whoever opened it."""
+
+
+async def _report(role: str, engine: LexicalIndex | VectorIndex | GraphReader, deadline: Deadline) -> EngineReport:
+    try:
+        async with asyncio.timeout(deadline.seconds_left):
+            await engine.check(deadline)
+    except TimeoutError:
+        return EngineReport(engine=engine.engine, role=role, ready=False, reason="no answer before the deadline")
+    except Unavailable as error:
+        return EngineReport(engine=engine.engine, role=role, ready=False, reason=error.message)
+    return EngineReport(engine=engine.engine, role=role, ready=True)
