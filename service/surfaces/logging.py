@@ -1,20 +1,45 @@
-"""Logs: one JSON object a line on stderr, with the run that each belongs to."""
+"""Logs: one JSON object a line on stderr; a search's line names its run."""
 
 import logging
 import sys
-from typing import TextIO
+import time
+from collections.abc import Awaitable
+from typing import Any, TextIO, TypeVar
 
 import structlog
+
+from cypher_guard.violation import Violation
+from service.domain.errors import PublishFailed, Refused, Unavailable
+from service.domain.principal import Principal
+from service.domain.progress import Progress, silent
+from service.domain.requests import (
+    GraphQueryRequest,
+    ListRequest,
+    NodeRequest,
+    PublishRequest,
+    SearchRequest,
+    WhyNotRequest,
+)
+from service.domain.results import (
+    GraphQueryResult,
+    ListResult,
+    NodeResult,
+    PublishResult,
+    ReadinessResult,
+    Result,
+    SearchResult,
+    WhyNotResult,
+)
+from service.tools.toolbox import Toolbox
+
+Answered = TypeVar("Answered", bound=Result)
 
 QUIET_LIBRARIES = ("httpx", "httpcore", "asyncio", "opensearch", "neo4j", "qdrant_client")
 """Libraries that log each request they make, addresses and texts included: only their warnings are let through."""
 
 
 def configure_logging(level: str = "warning", stream: TextIO | None = None) -> None:
-    """Send every log record, ours and the libraries', to `stream` (stderr) from `level` on.
-
-    What is bound with `structlog.contextvars.bind_contextvars` (the run id) stands on every line of its task.
-    """
+    """Send every log record, ours and the libraries', to `stream` (stderr) from `level` on."""
     shared: list[structlog.typing.Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_logger_name,
@@ -43,3 +68,81 @@ def configure_logging(level: str = "warning", stream: TextIO | None = None) -> N
     root.setLevel(level.upper())
     for name in QUIET_LIBRARIES:
         logging.getLogger(name).setLevel(logging.WARNING)
+
+
+class LoggedToolbox:
+    """A toolbox that logs each call: the tool, how it ended and how long it took, a search's run.
+
+    What was asked for is not logged: no text of a question, no uid, no parameter.
+    """
+
+    def __init__(self, toolbox: Toolbox) -> None:
+        self._toolbox = toolbox
+        self._log = structlog.get_logger(__name__)
+
+    async def docs_search(self, request: SearchRequest, principal: Principal) -> SearchResult:
+        return await self._logged("docs_search", self._toolbox.docs_search(request, principal))
+
+    async def why_not(self, request: WhyNotRequest, principal: Principal) -> WhyNotResult:
+        return await self._logged("why_not", self._toolbox.why_not(request, principal))
+
+    async def list_nodes(self, request: ListRequest, principal: Principal) -> ListResult:
+        return await self._logged("list_nodes", self._toolbox.list_nodes(request, principal))
+
+    async def docs_fetch(self, request: NodeRequest, principal: Principal) -> NodeResult:
+        return await self._logged("docs_fetch", self._toolbox.docs_fetch(request, principal))
+
+    async def query_graph(self, request: GraphQueryRequest, principal: Principal) -> GraphQueryResult:
+        return await self._logged("query_graph", self._toolbox.query_graph(request, principal))
+
+    async def publish(self, request: PublishRequest, progress: Progress = silent) -> PublishResult:
+        return await self._logged("publish", self._toolbox.publish(request, progress))
+
+    async def readiness(self) -> ReadinessResult:
+        """Not logged: a prober asks every few seconds."""
+        return await self._toolbox.readiness()
+
+    async def close(self) -> None:
+        await self._toolbox.close()
+
+    async def _logged(self, tool: str, call: Awaitable[Answered]) -> Answered:
+        started = time.perf_counter()
+        try:
+            answer = await call
+        except (Refused, Violation) as error:
+            self._log.info(tool, outcome="refused", code=error.code, took_ms=_since(started))
+            raise
+        except (Unavailable, PublishFailed) as error:
+            self._log.warning(tool, outcome="failed", code=error.code, reason=error.message, took_ms=_since(started))
+            raise
+        self._log.info(tool, outcome="done", took_ms=_since(started), **_facts(answer))
+        return answer
+
+
+def _facts(answer: Result) -> dict[str, Any]:
+    """What a log wants to know of an answer: numbers and names, none of its text."""
+    match answer:
+        case SearchResult():
+            return {
+                "run_id": answer.run_id,
+                "hits": len(answer.hits),
+                "degraded": answer.degraded,
+                "content_root": answer.content_root,
+            }
+        case PublishResult():
+            return {
+                "added": answer.added,
+                "changed": answer.changed,
+                "removed": answer.removed,
+                "diagnostics": len(answer.diagnostics),
+                "content_root": answer.content_root,
+                "dry_run": answer.dry_run,
+            }
+        case GraphQueryResult():
+            return {"rows": len(answer.rows), "truncated": answer.truncated}
+        case _:
+            return {}
+
+
+def _since(started: float) -> float:
+    return round((time.perf_counter() - started) * 1000, 1)

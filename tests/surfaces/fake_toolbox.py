@@ -17,6 +17,7 @@ from service.domain.requests import (
 )
 from service.domain.results import (
     AnchorResult,
+    DiagnosticResult,
     EdgeResult,
     EngineReport,
     FactorResult,
@@ -115,10 +116,11 @@ def search_result(hits: list[Hit], **changed: object) -> SearchResult:
 class FakeToolbox:
     """Answers searches with `WINDOW` numbered hits. `failure` is raised instead of any answer; `answer` replaces it."""
 
-    failure: Exception | None = None
+    failure: BaseException | None = None
     answer: SearchResult | GraphQueryResult | NodeResult | None = None
     ready: bool = True
     hang: bool = False
+    findings: list[DiagnosticResult] = field(default_factory=list)
     asked: list[object] = field(default_factory=list)
     principals: list[Principal | None] = field(default_factory=list)
     stopped: asyncio.Event = field(default_factory=asyncio.Event)
@@ -216,7 +218,7 @@ class FakeToolbox:
             changed=0,
             removed=0,
             unchanged=0,
-            diagnostics=[],
+            diagnostics=self.findings,
             content_root=ROOT,
             generation=1,
             embedded=4,

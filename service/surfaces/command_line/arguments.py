@@ -4,7 +4,6 @@ import json
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from pydantic import ValidationError
 from typer import BadParameter
@@ -65,12 +64,11 @@ def _split(pair: str, option: str) -> tuple[str, str]:
     return key, value
 
 
-def _json_or_text(text: str) -> Any:
+def _json_or_text(text: str) -> object:
+    """NaN and numbers that overflow to infinity are Python's, not JSON's."""
     try:
-        return json.loads(text, parse_constant=_not_json)
+        value: object = json.loads(text)
+        json.dumps(value, allow_nan=False)
     except (ValueError, RecursionError):
         return text
-
-
-def _not_json(constant: str) -> Any:
-    raise ValueError(f"{constant} is Python's, not JSON's.")
+    return value

@@ -4,7 +4,7 @@ from typing import Any
 
 from typer import TyperException
 
-from cypher_guard import Violation
+from cypher_guard.violation import Violation
 from service.domain.errors import PublishFailed, Refused, Unavailable
 
 DONE = 0
@@ -31,6 +31,11 @@ def exit_code(error: Exception) -> int:
     return next((code for kind, code in EXIT_CODES if isinstance(error, kind)), FAILED)
 
 
+def is_foreseen(error: Exception) -> bool:
+    """Whether the error has a row, and so says itself what to do."""
+    return any(isinstance(error, kind) for kind, _ in EXIT_CODES)
+
+
 def error_document(error: Exception) -> dict[str, Any]:
     """The one JSON document of a command that did not succeed; a field that the error does not have is null."""
     code = getattr(error, "code", None)
@@ -51,6 +56,6 @@ def error_message(error: Exception) -> str:
     """What is wrong, in words for the person who typed the command."""
     if isinstance(error, TyperException):
         return error.format_message()
-    if any(isinstance(error, kind) for kind, _ in EXIT_CODES):
+    if is_foreseen(error):
         return str(getattr(error, "message", error))
     return f"{type(error).__name__}: {error}"

@@ -13,8 +13,9 @@ from rich.console import Console, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
+from service.domain.progress import Progress as ReportProgress
 from service.surfaces.command_line.endings import error_document, error_message
-from service.tools import toolbox
+from service.surfaces.encoding import encode
 
 Shown = TypeVar("Shown", bound=BaseModel)
 
@@ -28,21 +29,21 @@ class Output:
     def result(self, result: Shown, page: Callable[[Shown], RenderableType]) -> None:
         """One result: as the other surfaces send it, or as `page` draws it."""
         if self.as_json:
-            _write(result.model_dump_json(by_alias=True, indent=2, ensure_ascii=not _speaks_unicode()))
+            _write(json.loads(encode(result)))
         else:
             _page_console().print(page(result))
 
     def document(self, value: dict[str, Any], page: RenderableType) -> None:
         """The same for what is no result of a tool."""
         if self.as_json:
-            _write(json.dumps(value, indent=2, ensure_ascii=not _speaks_unicode()))
+            _write(value)
         else:
             _page_console().print(page)
 
     def error(self, error: Exception) -> None:
         """The error as the command's one document, or in a line or two on stderr."""
         if self.as_json:
-            _write(json.dumps(error_document(error), indent=2))
+            _write(error_document(error))
             return
         fields = error_document(error)["error"]
         words = Text.assemble((f"{fields['code']}: ", "bold red"), printable(error_message(error)))
@@ -53,7 +54,7 @@ class Output:
         _progress_console().print(words, soft_wrap=True)
 
     @contextmanager
-    def progress(self) -> Iterator[toolbox.Progress]:
+    def progress(self) -> Iterator[ReportProgress]:
         """A bar where stderr is a terminal, a line a stage where it is not."""
         console = _progress_console()
         if not console.is_terminal:
@@ -115,10 +116,6 @@ class _StageLines:
             self._console.print(Text(f"{printable(stage)}: {total}" if total else printable(stage)))
 
 
-def _speaks_unicode() -> bool:
-    return (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
-
-
 def _page_console() -> Console:
     return Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
 
@@ -127,7 +124,12 @@ def _progress_console() -> Console:
     return Console(file=sys.stderr, highlight=False, markup=False, emoji=False)
 
 
-def _write(document: str) -> None:
-    sys.stdout.write(document)
-    sys.stdout.write("\n")
+def _write(document: Any) -> None:
+    """What the stream's encoding lacks leaves as its escape: the document is the same to whoever parses it."""
+    text = json.dumps(document, indent=2, ensure_ascii=False)
+    try:
+        text.encode(sys.stdout.encoding or "ascii")
+    except UnicodeEncodeError:
+        text = json.dumps(document, indent=2)
+    sys.stdout.write(f"{text}\n")
     sys.stdout.flush()

@@ -1,0 +1,65 @@
+"""How a command reaches the stores: it owns the data folder, or goes through the server that does."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import TypeVar
+
+from service import bootstrap
+from service.domain.deadline import Deadline
+from service.domain.errors import DataFolderHeld
+from service.settings import Settings
+from service.surfaces.remote import RemoteToolbox, ServerGone
+from service.tools.toolbox import Toolbox
+
+Entered = TypeVar("Entered")
+
+POLL_SECONDS = 0.05
+"""How often a held folder is looked at again; the wait itself is `startup_deadline`."""
+
+
+@asynccontextmanager
+async def open_toolbox(settings: Settings, data: Path) -> AsyncIterator[Toolbox]:
+    """The toolbox of a data folder, whoever owns it.
+
+    A folder that another command holds is waited for until `startup_deadline`; then DataFolderHeld is raised.
+    """
+    async with AsyncExitStack() as held:
+        yield await _enter_in_time(held, lambda: _own_or_reach(settings, data), settings)
+
+
+@asynccontextmanager
+async def own(settings: Settings, data: Path) -> AsyncIterator[bootstrap.OwnedToolbox]:
+    """The stores themselves; a folder that is held is waited for as above."""
+    async with AsyncExitStack() as held:
+        yield await _enter_in_time(held, lambda: bootstrap.open_toolbox(settings, data), settings)
+
+
+async def _enter_in_time(
+    held: AsyncExitStack, attempt: Callable[[], AbstractAsyncContextManager[Entered]], settings: Settings
+) -> Entered:
+    patience = Deadline.after(settings.startup_deadline)
+    while True:
+        try:
+            return await held.enter_async_context(attempt())
+        except (DataFolderHeld, ServerGone):
+            if patience.has_passed:
+                raise
+        await asyncio.sleep(POLL_SECONDS)
+
+
+@asynccontextmanager
+async def _own_or_reach(settings: Settings, data: Path) -> AsyncIterator[Toolbox]:
+    owner = bootstrap.owner(data)
+    if owner is None or owner.url is None:
+        async with bootstrap.open_toolbox(settings, data) as owned:
+            yield owned.tools
+        return
+    remote = RemoteToolbox(owner.url, owner.token, settings)
+    try:
+        if not await remote.is_alive():
+            raise ServerGone(f"{owner.url} owns {data} and does not answer. Stop process {owner.pid}, or try again.")
+        yield remote
+    finally:
+        await remote.close()

@@ -1,0 +1,201 @@
+"""Each result as a person reads it on a terminal. Every text of a document goes through `printable`."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from service.domain.results import (
+    DiagnosticResult,
+    GraphQueryResult,
+    Hit,
+    ListResult,
+    NodeResult,
+    PassageResult,
+    PublishResult,
+    SearchResult,
+    WhyNotResult,
+)
+from service.surfaces.command_line.output import printable
+
+EXCERPT_BEFORE = 80
+EXCERPT_CHARACTERS = 320
+SHOWN_DIAGNOSTICS = 20
+SEVERITY_STYLES = {"error": "bold red", "warning": "yellow", "note": "dim"}
+
+
+def search_page(result: SearchResult) -> RenderableType:
+    parts: list[RenderableType] = [_hit(place, hit) for place, hit in enumerate(result.hits, start=1)]
+    if not result.hits:
+        parts.append(Text("Nothing found."))
+    if result.explain:
+        parts.append(_explanation(result))
+    parts.extend(Text(printable(notice), style="yellow") for notice in result.notices)
+    if result.degraded:
+        parts.append(Text(f"Degraded: {printable('; '.join(result.degraded))}.", style="bold yellow"))
+    parts.append(Text(f"{len(result.hits)} of {result.total} within reach, {result.took_ms:.1f} ms", style="dim"))
+    if result.next_cursor:
+        parts.append(Text(f"More: --cursor {result.next_cursor}", style="dim"))
+    return Group(*parts)
+
+
+def why_not_page(result: WhyNotResult) -> RenderableType:
+    reason = f"rank {result.rank}" if result.rank else result.reason
+    return Text.assemble((printable(result.uid), "bold"), f" ({result.locale}): {reason}. {printable(result.detail)}")
+
+
+def list_page(result: ListResult) -> RenderableType:
+    table = _table("uid", "locale", "kind", "title", "docset")
+    for node in result.nodes:
+        _row(table, node.uid, node.locale, node.kind, node.title, node.docset)
+    parts: list[RenderableType] = [table, Text(f"{len(result.nodes)} of {result.total}", style="dim")]
+    if result.next_cursor:
+        parts.append(Text(f"More: --cursor {result.next_cursor}", style="dim"))
+    return Group(*parts)
+
+
+def node_page(result: NodeResult) -> RenderableType:
+    parts: list[RenderableType] = [
+        Text(printable(result.title), style="bold"),
+        Text(f"{result.kind} {printable(result.uid)} ({result.locale})", style="dim"),
+    ]
+    if result.url:
+        parts.append(Text(printable(result.url), style="cyan"))
+    properties = _table("property", "value")
+    for name, value in result.properties.items():
+        _row(properties, name, ", ".join(map(str, value)) if isinstance(value, list) else str(value))
+    parts.append(properties)
+    for section in result.sections:
+        if section.heading:
+            parts.append(Text(f"\n{'#' * max(section.level, 1)} {printable(section.heading)}", style="bold"))
+        parts.append(Text(printable(section.text)))
+    if result.edges:
+        edges = _table("edge", "", "uid", "title")
+        for edge in result.edges:
+            _row(edges, edge.type, "→" if edge.direction == "out" else "←", edge.uid, edge.title)
+        parts.append(edges)
+    if result.edges_truncated:
+        parts.append(Text("There are more edges; query-graph reads them all.", style="yellow"))
+    return Group(*parts)
+
+
+def graph_page(result: GraphQueryResult) -> RenderableType:
+    table = _table(*result.columns)
+    for row in result.rows:
+        _row(table, *(_cell(value) for value in row))
+    summary = f"{len(result.rows)} rows, {result.took_ms:.1f} ms"
+    if result.truncated:
+        summary += "; there are more than the limit lets through"
+    return Group(table, Text(printable(result.cypher), style="dim"), Text(summary, style="dim"))
+
+
+def publish_page(result: PublishResult) -> RenderableType:
+    verb = "Would publish" if result.dry_run else "Published"
+    parts: list[RenderableType] = [_diagnostic(diagnostic) for diagnostic in result.diagnostics[:SHOWN_DIAGNOSTICS]]
+    hidden = len(result.diagnostics) - SHOWN_DIAGNOSTICS
+    if hidden > 0:
+        parts.append(Text(f"… and {hidden} more diagnostics; --json shows all.", style="dim"))
+    parts += [
+        Text(f"{verb} {_counts(result.nodes)}; {result.passages} passages."),
+        Text(f"Edges: {_counts(result.edges)}."),
+        Text(
+            f"{result.added} added, {result.changed} changed, {result.removed} removed, {result.unchanged} unchanged; "
+            f"{result.embedded} texts embedded, {result.seconds:.1f} s.",
+        ),
+        Text(f"Content root {result.content_root[:12]}, generation {result.generation}.", style="dim"),
+    ]
+    return Group(*parts)
+
+
+def _hit(place: int, hit: Hit) -> RenderableType:
+    title = Text.assemble((f"{place:2} ", "dim"), (printable(hit.title), "bold"))
+    if hit.passage.heading and hit.passage.heading != hit.title:
+        title.append(f" › {printable(hit.passage.heading)}")
+    title.append(f"  {hit.score:.3f}", style="magenta")
+    about = [hit.kind, hit.locale, hit.docset, hit.uid]
+    lines: list[RenderableType] = [excerpt(hit.passage), Text(printable(" · ".join(filter(None, about))), style="dim")]
+    if hit.url:
+        lines.insert(0, Text(printable(hit.url), style="cyan"))
+    if hit.unverified:
+        lines.append(Text("unverified: the graph did not answer", style="yellow"))
+    return Group(title, Padding(Group(*lines), (0, 0, 1, 3)))
+
+
+def excerpt(passage: PassageResult) -> Text:
+    """The stretch of the passage around its first highlight, matches marked; cuts show as an ellipsis."""
+    first = min((start for start, _ in passage.highlights), default=0)
+    begin = max(0, first - EXCERPT_BEFORE)
+    end = begin + EXCERPT_CHARACTERS
+    shown = Text(printable(passage.text[begin:end]).replace("\n", " ").replace("\t", " "))
+    for start, stop in passage.highlights:
+        if begin <= start < end:
+            shown.stylize("bold yellow", start - begin, min(stop, end) - begin)
+    if begin:
+        shown = Text("…") + shown
+    if end < len(passage.text):
+        shown.append("…")
+    return shown
+
+
+def _explanation(result: SearchResult) -> RenderableType:
+    """Hits by rows, what each was worth by columns; then how each leg fared."""
+    assert result.explain is not None
+    legs = [leg.leg for leg in result.explain.legs]
+    table = _table("", "title", *legs, "rrf", "normalised", "prior", "factors", "final")
+    for place, hit in enumerate(result.hits, start=1):
+        explain = hit.explain
+        if explain is None:
+            continue
+        ranks = {rank.leg: f"{rank.rank} ({rank.score:.3f})" for rank in explain.legs}
+        factors = ", ".join(f"{factor.signal} ×{factor.factor:.3f}" for factor in explain.factors)
+        _row(
+            table,
+            str(place),
+            hit.title,
+            *(ranks.get(leg, "–") for leg in legs),
+            f"{explain.rrf:.5f}",
+            f"{explain.rrf_normalised:.3f}",
+            f"{explain.prior:.3f}",
+            factors or "–",
+            f"{explain.final:.3f}",
+        )
+    reports = _table("leg", "engine", "state", "hits", "ms", "reason")
+    for leg in result.explain.legs:
+        _row(reports, leg.leg, leg.engine, leg.state, str(leg.hits), f"{leg.took_ms:.1f}", leg.reason or "")
+    anchors = [Text(printable(f"anchor: {anchor.title} ({anchor.via})")) for anchor in result.explain.anchors]
+    timings = ", ".join(f"{stage} {took:.1f}" for stage, took in result.explain.timings_ms.items())
+    return Group(table, reports, *anchors, Text(f"k = {result.explain.k}; milliseconds: {timings}", style="dim"))
+
+
+def _diagnostic(diagnostic: DiagnosticResult) -> Text:
+    line = Text.assemble(
+        f"{printable(diagnostic.file)}:{diagnostic.line}:{diagnostic.column}: ",
+        (diagnostic.severity, SEVERITY_STYLES.get(diagnostic.severity, "")),
+        f" {diagnostic.code}: {printable(diagnostic.message)}",
+    )
+    if diagnostic.fix:
+        line.append(f" {printable(diagnostic.fix)}", style="green")
+    return line
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {name}" for name, count in counts.items()) or "nothing"
+
+
+def _cell(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in columns:
+        table.add_column(Text(printable(column)), overflow="fold")
+    return table
+
+
+def _row(table: Table, *cells: str) -> None:
+    table.add_row(*(Text(printable(cell)) for cell in cells))

@@ -1,0 +1,98 @@
+"""`serve`: own the data folder, listen on loopback, and answer until told to stop."""
+
+import asyncio
+import ipaddress
+import signal
+import socket
+from pathlib import Path
+
+import uvicorn
+from rich.text import Text
+from starlette.types import ASGIApp
+
+from service import bootstrap
+from service.domain.errors import DataFolderHeld, SettingInvalid, Unavailable
+from service.settings import Settings
+from service.surfaces.application import application
+from service.surfaces.command_line.access import own
+from service.surfaces.command_line.output import Output, printable
+from service.surfaces.logging import LoggedToolbox, configure_logging
+
+POLL_SECONDS = 0.01
+"""How often a starting server is looked at; uvicorn has nothing to wait on."""
+
+
+class AddressUnavailable(Unavailable):
+    """The address can't be bound to: another process has the port, or the machine has no such address."""
+
+    code = "address_unavailable"
+
+
+async def serve(settings: Settings, data: Path, output: Output) -> None:
+    """Raises SettingInvalid for an address beyond loopback, AddressUnavailable, or DataFolderHeld; else returns when a
+    signal has stopped the server and the stores are closed."""
+    configure_logging("info")
+    owner = bootstrap.owner(data)
+    if owner is not None and owner.url is not None:
+        raise DataFolderHeld(
+            f"{data} is served already, by process {owner.pid} on {owner.url}. Use that server, stop it, or name "
+            "another folder with --data."
+        )
+    with listen(settings) as listening:
+        url = address(listening)
+        async with own(settings, data) as owned:
+            token = owned.folder.announce(url).token
+            app = application(LoggedToolbox(owned.tools), settings, owner_token=token)
+            await _answer(app, listening, settings, output, {"url": url, "data": str(data)})
+
+
+def listen(settings: Settings) -> socket.socket:
+    """A bound socket, before any store is opened: a port that is taken costs nothing."""
+    host, port = settings.host, settings.port
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        if not all(ipaddress.ip_address(place[4][0]).is_loopback for place in found):
+            raise SettingInvalid(
+                f"{host} is not a loopback address, and this server does not ask who calls. Bind to 127.0.0.1 and put "
+                "a proxy that authenticates before it.",
+                suggestion="127.0.0.1",
+            )
+        family, _, _, _, place = found[0]
+        return socket.create_server(place[:2], family=family, backlog=settings.connections)
+    except (OSError, UnicodeError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise AddressUnavailable(f"{host}:{port} can't be bound to: {reason}. Choose another with --port.") from error
+
+
+def address(listening: socket.socket) -> str:
+    """The URL of a bound socket, its port as it was given."""
+    host, port = listening.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+async def _answer(
+    app: ASGIApp, listening: socket.socket, settings: Settings, output: Output, said: dict[str, str]
+) -> None:
+    server = uvicorn.Server(
+        uvicorn.Config(
+            app,
+            log_config=None,
+            access_log=False,  # it would hold the texts of searches; LoggedToolbox says what matters
+            lifespan="off",
+            ws="none",
+            proxy_headers=False,
+            server_header=False,
+            limit_concurrency=settings.connections,
+            timeout_graceful_shutdown=-(-settings.shutdown_deadline // 1000),
+        )
+    )
+    # uvicorn raises the signal that stopped it once more when it is done; by then the stores must still be closed.
+    for stopping in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(stopping, lambda _signal, _frame: None)
+    running = asyncio.create_task(server.serve(sockets=[listening]))
+    while not (server.started or running.done()):  # noqa: ASYNC110 there is no event
+        await asyncio.sleep(POLL_SECONDS)
+    if server.started:
+        line = Text(f"Cogitave Query answers on {said['url']} from {printable(said['data'])}. Ctrl-C stops it.")
+        output.document(said, line)
+    await running

@@ -1,0 +1,77 @@
+"""The manual tells what the code does: each table that it repeats is held against the code's own."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from cypher_guard.violation import CODES
+from service.domain import errors
+from service.domain.filters import NodeFilter
+from service.domain.graph import EdgeType, NodeKind
+from service.settings import Settings
+from service.surfaces import problems, remote
+from service.surfaces.command_line import settings_page
+
+DOCS = Path(__file__).parents[2] / "docs"
+ARTICLES = DOCS / "articles"
+
+
+def first_column(article, heading=None):
+    """The code words that open a row of the article's tables, under `heading` when one is named."""
+    text = (ARTICLES / article).read_text(encoding="utf-8")
+    if heading is not None:
+        text = text.split(f"\n## {heading}", 1)[1].split("\n## ", 1)[0]
+    return [
+        word
+        for line in text.splitlines()
+        if line.startswith("| `")
+        for word in re.findall(r"`([^`]+)`", line.split("|")[1])
+    ]
+
+
+def test_the_settings_reference_is_what_the_command_prints():
+    written = (ARTICLES / "settings.md").read_text(encoding="utf-8")
+    assert written == settings_page.reference(), "run: cogitave-query settings --markdown > docs/articles/settings.md"
+
+
+@pytest.mark.parametrize("name", Settings.model_fields)
+def test_every_setting_says_what_it_is_for(name):
+    help = Settings.model_fields[name].description
+    assert help
+    assert help.endswith(".")
+    assert f"\n## {name}\n\n{help}\n" in settings_page.reference()
+
+
+def codes_of(module):
+    """The codes that a caller can meet; the families' own names stand for errors that have none yet."""
+    families = {errors.Refused, errors.Unavailable, problems.SurfaceRefused}
+    kinds = [kind for kind in vars(module).values() if isinstance(kind, type) and issubclass(kind, Exception)]
+    return {
+        kind.code
+        for kind in kinds
+        if kind not in families and kind.__module__ == module.__name__ and "code" in vars(kind)
+    }
+
+
+def test_every_error_code_is_explained_once():
+    explained = first_column("errors.md")
+    assert len(explained) == len(set(explained))
+    assert set(explained) == codes_of(errors) | codes_of(problems) | codes_of(remote) | set(CODES) | {"request_invalid"}
+
+
+def test_the_graphs_vocabulary_is_the_codes():
+    assert first_column("graph.md", "Kinds of node") == [kind.value for kind in NodeKind]
+    assert first_column("graph.md", "Types of edge") == [edge.value for edge in EdgeType]
+
+
+def test_every_filter_is_explained():
+    assert first_column("filters.md") == list(NodeFilter.__dataclass_fields__)
+
+
+def test_settings_that_articles_name_exist():
+    """A name of a setting's shape in these articles is a row of the table, or an error code."""
+    for article in ("fusion.md", "degradation.md", "query-graph.md", "explain.md", "rest.md"):
+        named = set(re.findall(r"`([a-z]+(?:_[a-z]+)+)`", (ARTICLES / article).read_text(encoding="utf-8")))
+        known = set(Settings.model_fields) | set(first_column("errors.md"))
+        assert named <= known, article
