@@ -52,13 +52,15 @@ def configure_logging(level: str = "warning", stream: TextIO | None = None) -> N
         wrapper_class=structlog.stdlib.BoundLogger,
         cache_logger_on_first_use=False,
     )
+    # A trace's local variables would bring every text and secret into the log.
+    traces = structlog.tracebacks.ExceptionDictTransformer(show_locals=False)
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=shared,
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                structlog.processors.dict_tracebacks,
+                structlog.processors.ExceptionRenderer(traces),
                 structlog.processors.JSONRenderer(),
             ],
         )

@@ -32,7 +32,7 @@ import hmac
 from collections.abc import Callable, Coroutine
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Depends, FastAPI, Header, HTTPException, Path, Query, Request
+from fastapi import APIRouter, Body, Header, HTTPException, Path, Query, Request
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic_core import from_json
@@ -40,7 +40,6 @@ from starlette.convertors import PathConvertor, register_url_convertor
 from starlette.responses import Response
 
 from service.domain.errors import Unavailable
-from service.domain.principal import ANONYMOUS, Principal
 from service.domain.requests import (
     FilterValues,
     GraphQueryRequest,
@@ -59,68 +58,14 @@ from service.domain.results import (
     SearchResult,
     WhyNotResult,
 )
-from service.settings import Settings
 from service.surfaces import openapi
+from service.surfaces.dependencies import Caller, Instruments, Tools
 from service.surfaces.encoding import encode
-from service.surfaces.http_headers import SecurityHeaders
-from service.surfaces.http_limits import HttpLimits
 from service.surfaces.metrics import MEDIA_TYPE as METRICS_MEDIA_TYPE
-from service.surfaces.metrics import Metrics, RequestMetrics
-from service.surfaces.problems import OwnerRequired, ProblemResponses
+from service.surfaces.problems import OwnerRequired
 from service.surfaces.publish_stream import publish_stream
-from service.tools.toolbox import Toolbox
 
 PUBLISH_PATH = "/v1/publish"
-
-
-def application(toolbox: Toolbox, settings: Settings, *, owner_token: str | None = None) -> FastAPI:
-    """The HTTP application over a toolbox that the caller opened and will close.
-
-    owner_token: who sends it may publish; None: nobody may.
-    """
-    app = FastAPI(title=openapi.TITLE, version=openapi.version(), docs_url=None, redoc_url=None)
-    metrics = Metrics()
-    problems = ProblemResponses(retry_after=max(1, settings.breaker_pause // 1000), seen=metrics.problem)
-    app.state.toolbox = toolbox
-    app.state.settings = settings
-    app.state.owner_token = owner_token
-    app.state.metrics = metrics
-    app.state.problems = problems
-    problems.install(app)
-    app.include_router(tools)
-    app.include_router(health)
-    app.include_router(owner)
-    openapi.describe(app)
-    app.add_middleware(
-        HttpLimits,
-        problems=problems,
-        body_bytes=settings.request_bytes,
-        milliseconds=settings.request_deadline,
-        untimed=frozenset({PUBLISH_PATH}),
-    )
-    app.add_middleware(SecurityHeaders)
-    app.add_middleware(RequestMetrics, metrics=metrics)
-    return app
-
-
-async def principal(_request: Request) -> Principal:
-    """Who asks. The one place where HTTP's credentials become a principal."""
-    return ANONYMOUS
-
-
-async def toolbox(request: Request) -> Toolbox:
-    box: Toolbox = request.app.state.toolbox
-    return box
-
-
-async def instruments(request: Request) -> Metrics:
-    metrics: Metrics = request.app.state.metrics
-    return metrics
-
-
-Caller = Annotated[Principal, Depends(principal)]
-Tools = Annotated[Toolbox, Depends(toolbox)]
-Instruments = Annotated[Metrics, Depends(instruments)]
 
 
 class UidConvertor(PathConvertor):

@@ -30,10 +30,10 @@ async def open_toolbox(settings: Settings, data: Path) -> AsyncIterator[Toolbox]
 
 
 @asynccontextmanager
-async def own(settings: Settings, data: Path) -> AsyncIterator[bootstrap.OwnedToolbox]:
+async def own(settings: Settings, data: Path) -> AsyncIterator[bootstrap.Owned]:
     """The stores themselves; a folder that is held is waited for as above."""
     async with AsyncExitStack() as held:
-        yield await _enter_in_time(held, lambda: bootstrap.open_toolbox(settings, data), settings)
+        yield await _enter_in_time(held, lambda: bootstrap.open_owned(settings, data), settings)
 
 
 async def _enter_in_time(
@@ -53,8 +53,8 @@ async def _enter_in_time(
 async def _own_or_reach(settings: Settings, data: Path) -> AsyncIterator[Toolbox]:
     owner = bootstrap.owner(data)
     if owner is None or owner.url is None:
-        async with bootstrap.open_toolbox(settings, data) as owned:
-            yield owned.tools
+        async with bootstrap.open_toolbox(settings, data) as toolbox:
+            yield toolbox
         return
     remote = RemoteToolbox(owner.url, owner.token, settings)
     try:

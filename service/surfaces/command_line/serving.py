@@ -41,8 +41,8 @@ async def serve(settings: Settings, data: Path, output: Output) -> None:
     with listen(settings) as listening:
         url = address(listening)
         async with own(settings, data) as owned:
-            token = owned.folder.announce(url).token
-            app = application(LoggedToolbox(owned.tools), settings, owner_token=token)
+            token = owned.announce(url).token
+            app = application(LoggedToolbox(owned.toolbox), settings, owner_token=token)
             await _answer(app, listening, settings, output, {"url": url, "data": str(data)})
 
 
