@@ -6,8 +6,22 @@ DATA ?= .cogitave-query
 PORT ?= 8080
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install --require-hashes
 
-.PHONY: setup setup-test lock
+.PHONY: demo test setup setup-test lock
 
+# Publish ESTATE (one or more folders) into DATA and answer on http://127.0.0.1:PORT until Ctrl-C.
+# Findings in a page (exit 4) don't keep the rest from being searched.
+demo: setup
+	$(BIN)/cogitave-query --data $(DATA) publish $(ESTATE) || test $$? -eq 4
+	$(BIN)/cogitave-query --data $(DATA) serve --port $(PORT)
+
+test: setup-test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m pytest
+
+# Makes .venv from the lock and nothing else.
 setup: $(VENV)/.installed
 
 $(VENV)/.installed: requirements.lock requirements-tokenizer.lock pyproject.toml
