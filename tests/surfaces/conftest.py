@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from service.settings import Settings
-from service.surfaces.rest import application
+from service.surfaces.application import application
 from tests.surfaces.fake_toolbox import FakeToolbox
 
 OWNER_TOKEN = "the-owners-token"

@@ -11,7 +11,7 @@ import pytest
 from service.settings import Settings
 from service.surfaces.http_limits import HttpLimits
 from service.surfaces.problems import ProblemResponses
-from service.surfaces.rest import application
+from service.surfaces.application import application
 from tests.surfaces.fake_toolbox import FakeToolbox
 from tests.surfaces.serving import served
 

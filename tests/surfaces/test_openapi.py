@@ -18,7 +18,7 @@ from service.domain.requests import (
 )
 from service.settings import Settings
 from service.surfaces import openapi
-from service.surfaces.rest import application
+from service.surfaces.application import application
 from tests.surfaces.fake_toolbox import FakeToolbox
 
 APPLICATION = application(FakeToolbox(), Settings())

@@ -17,8 +17,8 @@ from service.domain.requests import (
     WhyNotRequest,
 )
 from service.settings import Settings
+from service.surfaces.application import application
 from service.surfaces.remote import RemoteToolbox, ServerFailed, ServerGone, error_of_problem
-from service.surfaces.rest import application
 from tests.surfaces.conftest import OWNER_TOKEN
 from tests.surfaces.fake_toolbox import FakeToolbox, hit, search_result
 

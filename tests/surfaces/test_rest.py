@@ -8,7 +8,7 @@ from service.domain.errors import AllLegsDown, CursorStale, EngineUnavailable
 from service.domain.principal import ANONYMOUS
 from service.domain.requests import CallerProfile, GraphQueryRequest, ListRequest, NodeRequest, SearchRequest
 from service.domain.results import PublishResult
-from service.surfaces.rest import application
+from service.surfaces.application import application
 from tests.surfaces.conftest import OWNER_TOKEN
 from tests.surfaces.fake_toolbox import ROOT, WINDOW, explanation, hit, search_result
 

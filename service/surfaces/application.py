@@ -1,0 +1,43 @@
+"""The HTTP application: every surface that speaks HTTP over one toolbox, within the same limits."""
+
+from fastapi import FastAPI
+
+from service.settings import Settings
+from service.surfaces import console, openapi, rest
+from service.surfaces.http_headers import SecurityHeaders
+from service.surfaces.http_limits import HttpLimits
+from service.surfaces.metrics import Metrics, RequestMetrics
+from service.surfaces.problems import ProblemResponses
+from service.tools.toolbox import Toolbox
+
+
+def application(toolbox: Toolbox, settings: Settings, *, owner_token: str | None = None) -> FastAPI:
+    """The application over a toolbox that the caller opened and will close.
+
+    owner_token: who sends it may publish; None: nobody may.
+    """
+    app = FastAPI(title=openapi.TITLE, version=openapi.version(), docs_url=None, redoc_url=None)
+    metrics = Metrics()
+    problems = ProblemResponses(retry_after=max(1, settings.breaker_pause // 1000), seen=metrics.problem)
+    app.state.toolbox = toolbox
+    app.state.settings = settings
+    app.state.owner_token = owner_token
+    app.state.metrics = metrics
+    app.state.problems = problems
+    problems.install(app)
+    app.include_router(rest.tools)
+    app.include_router(rest.health)
+    app.include_router(rest.owner)
+    app.include_router(console.pages)
+    app.mount("/static", console.STATIC)
+    openapi.describe(app)
+    app.add_middleware(
+        HttpLimits,
+        problems=problems,
+        body_bytes=settings.request_bytes,
+        milliseconds=settings.request_deadline,
+        untimed=frozenset({rest.PUBLISH_PATH}),
+    )
+    app.add_middleware(SecurityHeaders)
+    app.add_middleware(RequestMetrics, metrics=metrics)
+    return app

@@ -1,0 +1,122 @@
+"""The web page: search with the reasons for each rank, a node's own page, and the guard to try.
+
+Rendered here and escaped by the templates, it works without a script; `static/console.js` makes it quick: answers as
+one types, arrow keys from hit to hit. No style or script stands in a page, so the content security policy allows none.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import jinja2
+from fastapi import APIRouter, Query, Request
+from starlette.responses import HTMLResponse, Response
+from starlette.staticfiles import StaticFiles
+
+from cypher_guard.violation import Violation
+from service.domain.errors import PublishFailed, Refused, Unavailable
+from service.domain.requests import GraphQueryRequest, NodeRequest, SearchRequest, WhyNotRequest
+from service.surfaces.console.bars import bars, moved
+from service.surfaces.console.links import Link, safe_url
+from service.surfaces.console.passage import excerpt, is_cut, marked, pointed
+from service.surfaces.console.search_page import SearchLink, chips
+from service.surfaces.dependencies import Caller, Instruments, Tools
+from service.surfaces.openapi import version
+from service.surfaces.problems import ProblemResponses, problem_of
+
+_HERE = Path(__file__).parent
+_ANSWERED = (Refused, Violation, Unavailable, PublishFailed)
+
+STATIC = StaticFiles(directory=_HERE / "static")
+pages = APIRouter(include_in_schema=False)
+
+_templates = jinja2.Environment(
+    loader=jinja2.FileSystemLoader(_HERE / "templates"),
+    autoescape=True,
+    auto_reload=False,
+    undefined=jinja2.StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+_templates.globals.update(
+    bars=bars,
+    excerpt=excerpt,
+    is_cut=is_cut,
+    marked=marked,
+    moved=moved,
+    pointed=pointed,
+    safe_url=safe_url,
+    node_link=lambda uid, locale: Link("/node", uid=uid, locale=locale),
+    version=version(),
+)
+
+
+@pages.get("/")
+async def search_page(request: Request, toolbox: Tools, caller: Caller, metrics: Instruments) -> Response:
+    """Search: `q`, `filter` (repeated), `cursor`; `uid` asks why that node is no hit."""
+    link = SearchLink.read(request.query_params)
+    content: dict[str, Any] = {"link": link, "result": None, "chips": [], "verdict": None, "problem": None}
+    try:
+        if link.is_search:
+            search = link.request()
+            content["result"] = result = await toolbox.docs_search(search, caller)
+            metrics.search(result)
+            content["chips"] = chips(link, result)
+            if link.uid:
+                question = WhyNotRequest(search=_uncut(search), uid=link.uid)
+                content["verdict"] = await toolbox.why_not(question, caller)
+        else:
+            content["readiness"] = await toolbox.readiness()
+    except _ANSWERED as error:
+        return _failed(request, "search.html", content, error)
+    return _page("search.html", content)
+
+
+@pages.get("/node")
+async def node_page(
+    request: Request,
+    toolbox: Tools,
+    caller: Caller,
+    uid: Annotated[str, Query()] = "",
+    locale: Annotated[str | None, Query()] = None,
+) -> Response:
+    """One node: its text, its properties, and its neighbours to walk to."""
+    content: dict[str, Any] = {"node": None, "neighbours": {}, "problem": None}
+    try:
+        content["node"] = node = await toolbox.docs_fetch(NodeRequest(uid=uid, locale=locale), caller)
+    except _ANSWERED as error:
+        return _failed(request, "node.html", content, error)
+    for edge in node.edges:
+        content["neighbours"].setdefault((edge.type, edge.direction), []).append(edge)
+    return _page("node.html", content)
+
+
+@pages.get("/graph")
+async def graph_page(
+    request: Request, toolbox: Tools, caller: Caller, cypher: Annotated[str, Query()] = ""
+) -> Response:
+    """The guard to try: the query as it was run and its rows, or the refusal with its place."""
+    content: dict[str, Any] = {"cypher": cypher, "rows": None, "problem": None}
+    if not cypher.strip():
+        return _page("graph.html", content)
+    try:
+        content["rows"] = await toolbox.query_graph(GraphQueryRequest(cypher=cypher), caller)
+    except _ANSWERED as error:
+        return _failed(request, "graph.html", content, error)
+    return _page("graph.html", content)
+
+
+def _uncut(search: SearchRequest) -> SearchRequest:
+    return search.model_copy(update={"cursor": None})
+
+
+def _page(template: str, content: Mapping[str, Any], status: int = 200) -> Response:
+    text = _templates.get_template(template).render(content)
+    return HTMLResponse(text.encode("utf-8", "replace"), status)
+
+
+def _failed(request: Request, template: str, content: dict[str, Any], error: Exception) -> Response:
+    problem = problem_of(error)
+    problems: ProblemResponses = request.app.state.problems
+    problems.seen(problem)
+    return _page(template, content | {"problem": problem}, problem.status)

@@ -1,0 +1,90 @@
+"""The address of a search in the console, and the filters that its answer offers."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from starlette.datastructures import QueryParams
+
+from service.domain.requests import SearchRequest
+from service.domain.results import SearchResult
+from service.surfaces.console.links import encoded
+
+Pair = tuple[str, str]
+
+_OFFERED = ("kind", "type", "product", "level", "role", "docset")
+"""Filters that are offered, in this order; others may be written into the address."""
+
+_VALUES_OFFERED = 8
+
+
+@dataclass(frozen=True, slots=True)
+class SearchLink:
+    """All that the page's address says."""
+
+    text: str
+    filters: tuple[Pair, ...] = ()
+    cursor: str | None = None
+    uid: str = ""
+
+    @classmethod
+    def read(cls, parameters: QueryParams) -> "SearchLink":
+        pairs = (text.partition("=") for text in parameters.getlist("filter"))
+        return cls(
+            text=parameters.get("q", ""),
+            filters=tuple(dict.fromkeys((name, value) for name, _, value in pairs)),
+            cursor=parameters.get("cursor") or None,
+            uid=parameters.get("uid", "").strip(),
+        )
+
+    @property
+    def is_search(self) -> bool:
+        return bool(self.text.strip())
+
+    def request(self) -> SearchRequest:
+        values: dict[str, list[str]] = {}
+        for name, value in self.filters:
+            values.setdefault(name, []).append(value)
+        return SearchRequest(text=self.text, filter=values, cursor=self.cursor, explain=True)
+
+    def with_cursor(self, cursor: str | None) -> "SearchLink":
+        return replace(self, cursor=cursor, uid="")
+
+    def __str__(self) -> str:
+        parameters = [("q", self.text), *(("filter", f"{name}={value}") for name, value in self.filters)]
+        parameters += [("cursor", self.cursor)] if self.cursor else []
+        return "/?" + encoded(tuple(parameters))
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """One value that a search may be narrowed to. `count` is None where nobody counted."""
+
+    name: str
+    value: str
+    chosen: bool
+    count: int | None
+
+    @property
+    def parameter(self) -> str:
+        return f"{self.name}={self.value}"
+
+
+def chips(link: SearchLink, result: SearchResult) -> list[Chip]:
+    """What is chosen, then what the answer offers: its facets, or, where it counts none, what its hits are."""
+    counted = {(name, value): count for name in _OFFERED for value, count in _largest(result.facets.get(name, {}))}
+    offered: Iterable[Pair] = counted or _of_hits(result)
+    order: Sequence[Pair] = list(dict.fromkeys([*link.filters, *offered]))
+    return [Chip(name, value, (name, value) in link.filters, counted.get((name, value))) for name, value in order]
+
+
+def _largest(counts: dict[str, int]) -> list[tuple[str, int]]:
+    return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:_VALUES_OFFERED]
+
+
+def _of_hits(result: SearchResult) -> list[Pair]:
+    pairs: list[Pair] = []
+    for name in ("kind", "type", "docset"):
+        values = dict.fromkeys(value for hit in result.hits if (value := getattr(hit, name)))
+        if len(values) > 1:
+            pairs += [(name, value) for value in sorted(values)[:_VALUES_OFFERED]]
+    return pairs

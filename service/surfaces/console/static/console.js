@@ -1,0 +1,157 @@
+// Makes the page quick: answers as one types, more hits in place, arrow keys from hit to hit.
+// The server renders and escapes every page; this only moves the finished nodes of a new page into the old one.
+
+const PAUSE = 160; // milliseconds after a key before asking
+const REPLACED = ["chips", "status", "answer"];
+
+const form = document.getElementById("ask");
+const box = document.getElementById("q");
+
+let asking = null; // the request under way: a newer one ends it, and with it the server's work
+let waiting = 0;
+
+if (form) {
+  box.addEventListener("input", () => later());
+  form.addEventListener("change", (event) => event.target !== box && ask());
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    ask({ remember: true });
+  });
+  document.addEventListener("click", follow);
+  document.addEventListener("submit", whyNot);
+  window.addEventListener("popstate", () => ask({ address: location.href, keep: true }));
+}
+document.addEventListener("keydown", steer);
+
+function later() {
+  clearTimeout(waiting);
+  waiting = setTimeout(() => ask(), PAUSE);
+}
+
+function address(of) {
+  const fields = new URLSearchParams(new FormData(of));
+  return fields.get("q")?.trim() ? `/?${fields}` : "/";
+}
+
+async function ask({ address: to = address(form), remember = false, keep = false } = {}) {
+  clearTimeout(waiting);
+  const page = await get(to);
+  if (!page) return;
+  for (const id of REPLACED) replace(id, page);
+  document.title = page.title;
+  if (keep) box.value = page.getElementById("q")?.value ?? "";
+  else if (remember) history.pushState(null, "", to);
+  else history.replaceState(null, "", to);
+}
+
+async function get(to) {
+  asking?.abort();
+  const mine = (asking = new AbortController());
+  const answer = document.getElementById("answer");
+  answer.setAttribute("aria-busy", "true");
+  try {
+    const response = await fetch(to, { signal: mine.signal, headers: { Accept: "text/html" } });
+    const text = await response.text();
+    if (mine !== asking) return null;
+    if (!response.headers.get("content-type")?.startsWith("text/html")) {
+      say(problem(text));
+      return null;
+    }
+    return new DOMParser().parseFromString(text, "text/html");
+  } catch (error) {
+    if (error.name !== "AbortError") say("The server does not answer.");
+    return null;
+  } finally {
+    if (mine === asking) answer.removeAttribute("aria-busy");
+  }
+}
+
+function replace(id, page) {
+  const fresh = page.getElementById(id);
+  const old = document.getElementById(id);
+  if (!fresh || !old) return;
+  if (id === "status") {
+    old.textContent = fresh.textContent.trim();
+    return;
+  }
+  const focused = id === "chips" && old.contains(document.activeElement) ? document.activeElement.value : null;
+  old.replaceChildren(...fresh.childNodes);
+  if (focused) [...old.querySelectorAll("input")].find((chip) => chip.value === focused)?.focus();
+}
+
+function say(text) {
+  document.getElementById("status").textContent = text;
+}
+
+function problem(text) {
+  try {
+    return JSON.parse(text).detail;
+  } catch {
+    return "The server could not answer.";
+  }
+}
+
+async function follow(event) {
+  const link = event.target.closest("#more a");
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  const page = await get(link.href);
+  if (!page) return;
+  const fresh = [...page.querySelectorAll("#hits > li")];
+  if (fresh.length === 0) {
+    replace("answer", page);
+    replace("status", page);
+    return;
+  }
+  document.getElementById("hits").append(...fresh);
+  const next = page.getElementById("more");
+  const more = document.getElementById("more");
+  next ? more.replaceWith(next) : more.remove();
+  say(page.getElementById("status").textContent.trim());
+  fresh[0].querySelector(".title").focus();
+}
+
+async function whyNot(event) {
+  if (!event.target.matches(".why-not")) return;
+  event.preventDefault();
+  const page = await get(address(event.target));
+  if (!page) return;
+  const fresh = page.getElementById("why-not");
+  if (fresh) {
+    document.getElementById("why-not").replaceWith(fresh);
+    fresh.querySelector("#uid").focus();
+  }
+  const verdict = page.getElementById("verdict");
+  const refused = page.querySelector(".problem");
+  if (refused && !verdict) document.getElementById("why-not").append(refused);
+  say((verdict ?? refused)?.textContent.replace(/\s+/g, " ").trim() ?? "");
+}
+
+function steer(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const here = document.activeElement;
+  const writing = here.matches("input:not([type=checkbox]), textarea");
+  if (event.key === "/" && !writing && box) {
+    event.preventDefault();
+    box.focus();
+    box.select();
+  } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+    if (!writing || here === box) move(event, event.key === "ArrowDown" ? 1 : -1);
+  } else if (event.key === "Escape" && box && here !== box) {
+    box.focus();
+  } else if (event.key === "e" && !writing) {
+    const why = here.closest?.(".hit")?.querySelector(".why");
+    if (why) why.open = !why.open;
+  }
+}
+
+function move(event, by) {
+  const titles = [...document.querySelectorAll(".hit .title")];
+  if (titles.length === 0) return;
+  const hit = document.activeElement.closest(".hit");
+  const at = hit ? titles.indexOf(hit.querySelector(".title")) : -1;
+  if (at < 0 && by < 0) return;
+  event.preventDefault();
+  if (at + by < 0) box.focus();
+  else titles[Math.min(at + by, titles.length - 1)].focus();
+}
