@@ -17,7 +17,7 @@ from adapters.embedded.run_log import SqliteRunLog
 from adapters.embedded.vectors import QdrantEdgeIndex
 from adapters.embedding.http import HttpEmbedder
 from adapters.embedding.minilm import MiniLM
-from adapters.estates import readers
+from adapters.estates import ReadingRules, readers
 from cypher_guard import Profile
 from service.domain.graph import EdgeType, NodeKind
 from service.ports import Embedder, RunLog
@@ -25,6 +25,7 @@ from service.publishing.linking import link
 from service.publishing.projection import Projections
 from service.publishing.publisher import Publisher
 from service.retrieval.cards import CardCache
+from service.retrieval.facets import FacetCounter
 from service.retrieval.pipeline import Retrieval
 from service.retrieval.prior import PriorCache
 from service.retrieval.query_vectors import QueryVectors
@@ -108,6 +109,7 @@ async def open_owned(settings: Settings, data: Path) -> AsyncIterator[Owned]:
             graph=graph,
             store=store,
             query_vectors=QueryVectors(embedder, settings.query_cache),
+            facets=FacetCounter(graph, graph_profile(settings), settings),
             ranker=Ranker(CardCache(graph, settings.node_cards), priors, settings),
             run_log=run_log,
             settings=settings,
@@ -115,7 +117,7 @@ async def open_owned(settings: Settings, data: Path) -> AsyncIterator[Owned]:
         publisher = Publisher(
             store=store,
             projections=Projections(lexical, vectors, embedder, cache, settings),
-            readers=readers(settings),
+            readers=readers(reading_rules(settings)),
             settings=settings,
         )
         recovery = asyncio.create_task(publisher.recover())
@@ -126,6 +128,15 @@ async def open_owned(settings: Settings, data: Path) -> AsyncIterator[Owned]:
 def edge_weights(settings: Settings) -> dict[EdgeType, tuple[float, float]]:
     """What the random walk's step along and against an edge of each type is worth."""
     return {EdgeType(name): (forward, backward) for name, (forward, backward) in settings.edge_weights.items()}
+
+
+def reading_rules(settings: Settings) -> ReadingRules:
+    return ReadingRules(
+        default_locale=settings.default_locale,
+        page_bytes=settings.page_bytes,
+        code_sample_lines=settings.code_sample_lines,
+        site_hosts=settings.site_hosts,
+    )
 
 
 def graph_profile(settings: Settings) -> Profile:

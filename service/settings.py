@@ -68,6 +68,12 @@ class Settings(BaseModel):
     )
     title_boost: float = _row(2.0, "BM25 boost of a match in the title.", "", ge=0)
     heading_boost: float = _row(1.5, "BM25 boost of a match in the heading.", "", ge=0)
+    evidence_intercept: float = _row(-1.0, "Log-odds that a query means something here, before any evidence.")
+    evidence_known: float = _row(1.0, "What the share of known terms, by rarity, adds to the log-odds.", ge=0)
+    evidence_cosine: float = _row(1.0, "What the best cosine adds to them.")
+    evidence_margin: float = _row(1.0, "What its margin over the mean of the leg's hits adds.")
+    evidence_pieces: float = _row(1.0, "What the logarithm of word pieces a word adds.")
+    evidence_threshold: float = _row(0.5, "Probability below which the vector leg's own hits are dropped.", ge=0, le=1)
     query_cache: int = _row(1_024, "Queries whose vectors are kept in memory.", "queries", ge=0)
 
     node_cards: int = _row(20_000, "Nodes whose ranking and display fields are kept in memory.", "nodes", ge=1)
@@ -112,6 +118,14 @@ class Settings(BaseModel):
     superseded: float = _row(0.25, "Factor of a page that another supersedes.", "", gt=0)
     signals_off: tuple[str, ...] = _row((), "Signals that are switched off, by name.")
 
+    # Facets
+    facet_values: int = _row(1_000, "Most values of one facet.", "values", ge=1)
+    facet_deadline: int = _row(
+        50, "Time that a search waits for facets not counted yet.", "milliseconds", ge=1
+    )
+    facet_compute_deadline: int = _row(10_000, "Time that counting one facet may take.", "milliseconds", ge=1)
+    facet_cache: int = _row(4_096, "Counted facets that are kept in memory.", "facets", ge=1)
+
     # Graph queries
     graph_query_deadline: int = _row(
         250, "Wall clock that a query_graph may take, abort included.", "milliseconds", ge=1
@@ -124,6 +138,8 @@ class Settings(BaseModel):
     page_bytes: int = _row(
         4_194_304, "Largest source file that is read; a larger one is a diagnostic.", "bytes", ge=1024
     )
+    code_sample_lines: int = _row(3, "Shortest code block that is a sample of its own.", "lines", ge=1)
+    site_hosts: tuple[str, ...] = _row((), "Hosts whose absolute links are links within the site.")
     passage_overlap: int = _row(0, "Tokens that a cut passage repeats of the one before.", "tokens", ge=0)
     publish_batch: int = _row(256, "Passages that are added to an engine at once.", "passages", ge=1)
     publish_heartbeat: int = _row(

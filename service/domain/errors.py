@@ -38,6 +38,10 @@ class FilterUnknown(Refused):
     code = "filter_unknown"
 
 
+class FacetUnknown(Refused):
+    code = "facet_unknown"
+
+
 class FilterValueUnknown(Refused):
     code = "filter_value_unknown"
 

@@ -57,6 +57,12 @@ class NodeFilter:
         return {field.name: values for field in fields(self) if (values := getattr(self, field.name))}
 
 
+READ_KINDS = tuple(
+    kind.value for kind in (NodeKind.PAGE, NodeKind.MODULE, NodeKind.UNIT, NodeKind.LEARNING_PATH, NodeKind.RETIRED)
+)
+"""What a search looks through when its filter names no kind: what people read. Code samples have a search of their own."""
+
+
 SINGLE_VALUED: Mapping[str, str] = {
     "kind": "kind",
     "type": "type",

@@ -37,6 +37,7 @@ class SearchRequest(Request):
     current_document: str | None = Field(default=None, description="Uid of the page that the caller is reading.")
     products: list[str] = Field(default_factory=list, description="Products that the question is about.")
     skills: list[str] = Field(default_factory=list, description="Skills that the question is about.")
+    facets: list[str] = Field(default_factory=list, description="Facets to count over the filtered estate.")
     without_signals: list[str] = Field(default_factory=list, description="Signals to switch off, `prior` among them.")
     cursor: str | None = Field(default=None, description="The `nextCursor` of the page before.")
     explain: bool = Field(default=False, description="Say for each hit why it ranks where it does.")
@@ -55,6 +56,7 @@ class ListRequest(Request):
 
     limit: int | None = None
     filter: FilterValues = Field(default_factory=dict)
+    facets: list[str] = Field(default_factory=list, description="Facets to count over the filtered estate.")
     cursor: str | None = None
 
 

@@ -131,6 +131,8 @@ class ListResult(Result):
     nodes: list[NodeSummary]
     total: int
     total_is: Literal["estate"] = "estate"
+    facets: dict[str, dict[str, int]] = Field(default_factory=dict)
+    degraded: list[str] = Field(default_factory=list)
     next_cursor: str | None
     content_root: str
     took_ms: float

@@ -29,6 +29,9 @@ async def list_estate(request: ListRequest, principal: Principal, retrieval: Ret
     one_more = list_nodes(narrowed, principal.audiences, after=after, limit=size + 1)
     rows = await retrieval.graph.run(one_more, deadline=deadline)
     total = await retrieval.graph.run(count_nodes(narrowed, principal.audiences), deadline=deadline)
+    facets, degraded = await retrieval.facets.count(
+        request.facets, narrowed, snapshot.content_root, principal.audiences, deadline=deadline
+    )
     read = rows.by_column()
     next_cursor = None
     if len(read) > size:
@@ -37,6 +40,8 @@ async def list_estate(request: ListRequest, principal: Principal, retrieval: Ret
     return ListResult(
         nodes=[NodeSummary(**{name: row[name] for name in NodeSummary.model_fields}) for row in read[:size]],
         total=total.rows[0][0],
+        facets={name: dict(counts) for name, counts in facets.items()},
+        degraded=degraded,
         next_cursor=next_cursor,
         content_root=snapshot.content_root,
         took_ms=(time.perf_counter() - started) * 1000,

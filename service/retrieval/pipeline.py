@@ -4,14 +4,14 @@ import asyncio
 import time
 import uuid
 from collections.abc import Awaitable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TypeVar
 
 from service.domain.content import Passage, PassageKey
 from service.domain.deadline import Deadline
 from service.domain.errors import AllLegsDown, CursorStale, EngineUnavailable
-from service.domain.filters import NodeFilter, SearchScope
+from service.domain.filters import READ_KINDS, NodeFilter, SearchScope
 from service.domain.principal import Principal
 from service.domain.requests import SearchRequest
 from service.domain.results import Hit, SearchResult
@@ -21,6 +21,7 @@ from service.retrieval import paging
 from service.retrieval.anchors import Anchor, find_anchors
 from service.retrieval.breaker import Breaker
 from service.retrieval.explanation import explain_hits, explain_search
+from service.retrieval.facets import FacetCounter
 from service.retrieval.fusion import Fused, Ranking, fuse
 from service.retrieval.legs import Leg, LegRun, degraded, run_legs
 from service.retrieval.query_vectors import QueryVectors
@@ -53,6 +54,7 @@ class Retrieval:
     store: GraphStore
     query_vectors: QueryVectors
     ranker: Ranker
+    facets: FacetCounter
     run_log: RunLog
     settings: Settings
     breakers: Mapping[str, Breaker] = field(init=False)
@@ -105,6 +107,12 @@ async def search(request: SearchRequest, principal: Principal, retrieval: Retrie
     raise AllLegsDown("The estate is being published faster than it can be read; try again in a moment.")
 
 
+def searched(request: SearchRequest) -> NodeFilter:
+    """The request's filter, with the kinds that a search looks through where it names none."""
+    narrowed = NodeFilter.from_mapping(request.filter)
+    return narrowed if narrowed.kind else replace(narrowed, kind=READ_KINDS)
+
+
 async def open_window(
     request: SearchRequest,
     principal: Principal,
@@ -118,7 +126,7 @@ async def open_window(
     """Run the named legs and fuse them. Raises AllLegsDown."""
     settings = retrieval.settings
     text = check_text(request.text, settings)
-    scope = SearchScope.of(principal, snapshot.generation, NodeFilter.from_mapping(request.filter))
+    scope = SearchScope.of(principal, snapshot.generation, searched(request))
     timings = Timings()
     chosen = await _legs(text, scope, depth or settings.leg_depth, retrieval, snapshot, timings)
     runs, (anchors, anchor_failure) = await asyncio.gather(
@@ -153,7 +161,16 @@ async def _search_once(
     if cursor is not None and live != cursor.legs:
         raise CursorStale("A retriever that ranked the first page is down now; send the request without the cursor.")
     as_of = cursor.as_of if cursor else datetime.now(UTC).isoformat(timespec="seconds")
-    ranked, left_out = await rank_window(window, request, principal, retrieval, as_of, deadline)
+    (ranked, left_out), (facets, uncounted) = await asyncio.gather(
+        rank_window(window, request, principal, retrieval, as_of, deadline),
+        retrieval.facets.count(
+            request.facets,
+            NodeFilter.from_mapping(request.filter),
+            snapshot.content_root,
+            principal.audiences,
+            deadline=deadline,
+        ),
+    )
     start = int(cursor.position) if cursor else 0
     page = ranked[start : start + size]
     hits = await _load_hits(page, request, window, retrieval, deadline)
@@ -168,7 +185,8 @@ async def _search_once(
         hits=hits,
         total=len(ranked),
         next_cursor=next_cursor,
-        degraded=[*window.degraded, *left_out],
+        facets={name: dict(counts) for name, counts in facets.items()},
+        degraded=[*window.degraded, *left_out, *uncounted],
         notices=list(window.notices),
         content_root=snapshot.content_root,
         ontology_hash=snapshot.ontology_hash,

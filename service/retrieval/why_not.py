@@ -10,7 +10,7 @@ from service.domain.graph import NodeIdentity
 from service.domain.principal import Principal
 from service.domain.requests import SearchRequest, WhyNotRequest
 from service.domain.results import WhyNotResult
-from service.retrieval.pipeline import Retrieval, open_window, rank_window
+from service.retrieval.pipeline import Retrieval, open_window, rank_window, searched
 from service.statements import filter_fields, nodes_by_uid
 
 
@@ -61,7 +61,7 @@ async def _identify(
 async def _excluding_filters(
     identity: NodeIdentity, search: SearchRequest, principal: Principal, retrieval: Retrieval, deadline: Deadline
 ) -> list[str]:
-    narrowed = NodeFilter.from_mapping(search.filter).constraints()
+    narrowed = searched(search).constraints()
     if not narrowed:
         return []
     rows = await retrieval.graph.run(filter_fields(identity, principal.audiences), deadline=deadline)
