@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -40,10 +40,21 @@ def is_english(locale: str) -> bool:
     return locale == NEUTRAL_LOCALE or locale.lower().partition("-")[0] == "en"
 
 
-def word_spans(text: str) -> Iterator[tuple[str, int, int]]:
-    """The text's words as written, code identifiers in one piece, with their characters: text[start:end]."""
-    for match in _WORD.finditer(text):
-        yield match[0], match.start(), match.end()
+def spans_of(text: str, wanted: Callable[[str], bool]) -> list[tuple[int, int]]:
+    """Where the words stand that are wanted, code identifiers in one piece: text[start:end].
+
+    Between two words stand no letters, so searching on from a word's end finds the next one and no part of another.
+    """
+    words = _WORD.findall(text)
+    chosen = {word for word in set(words) if wanted(word)}
+    spans: list[tuple[int, int]] = []
+    at = 0
+    for word in words if chosen else ():
+        start = text.index(word, at)
+        at = start + len(word)
+        if word in chosen:
+            spans.append((start, at))
+    return spans
 
 
 def document_terms(text: str, *, english: bool) -> list[str]:

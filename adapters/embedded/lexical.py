@@ -3,43 +3,25 @@
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import cast
 
 import tantivy
 from tantivy import Occur, Query
 
-from adapters.embedded.analysis import (
-    QueryTerm,
-    document_terms,
-    english_terms,
-    is_english,
-    plain_terms,
-    query_terms,
-    word_spans,
-)
+from adapters.embedded.analysis import QueryTerm, english_terms, is_english, plain_terms, query_terms, spans_of
+from adapters.embedded.holdings import Holdings
+from adapters.embedded.lexical_document import column, passage_document, passage_schema, stored_passage
 from adapters.embedded.memo import Memo
-from adapters.embedded.stored_passage import (
-    FILTER_FIELDS,
-    engine_text,
-    filter_values,
-    number_of,
-    passage_from_json,
-    passage_to_json,
-    record_term,
-)
+from adapters.embedded.reach import Reach
+from adapters.embedded.stored_passage import engine_text, record_term
 from adapters.embedded.threads import EngineThreads, engine_failure
 from service.domain.content import Passage, PassageKey
 from service.domain.deadline import Deadline
 from service.domain.errors import EngineLate
 from service.domain.filters import SearchScope
-from service.domain.graph import NodeIdentity
+from service.domain.graph import EVERYONE, NodeIdentity
 from service.ports import PassageHit, Span
 
 ENGINE = "tantivy"
-
-# Hits fetched for each node wanted; a page holds several passages, and they tend to match together.
-_FIRST_REACH = 4
-_NEXT_REACH = 4
 
 
 class TantivyIndex:
@@ -62,7 +44,9 @@ class TantivyIndex:
         self._boosts = (("title", title_boost), ("heading", heading_boost), ("text", 1.0))
         self._writer: tantivy.IndexWriter | None = index.writer(memory, 1)
         self._writing = threading.Lock()
-        self._searcher = index.searcher()
+        # Swapped as one: what the searcher finds is what the holdings speak of.
+        self._state = (searcher := index.searcher()), self._survey(searcher)
+        self._reach = Reach()
         self._keys: Memo[int, PassageKey] = Memo(kept_keys)
         self._passages: Memo[PassageKey, Passage] = Memo(kept_passages)
         self._readers = EngineThreads(ENGINE, workers=workers, waiting=waiting, is_own=_is_own)
@@ -88,7 +72,7 @@ class TantivyIndex:
         """
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            index = tantivy.Index(_schema(), path=str(folder))
+            index = tantivy.Index(passage_schema(), path=str(folder))
             index.config_reader("manual", 0)
             return cls(
                 index,
@@ -108,10 +92,11 @@ class TantivyIndex:
         return ENGINE
 
     async def add(self, passages: Sequence[Passage], generation: int) -> None:
-        def work(writer: tantivy.IndexWriter) -> None:
+        def work(writer: tantivy.IndexWriter, holdings: Holdings) -> Holdings:
             for passage in passages:
                 writer.delete_documents_by_term("key", engine_text(str(passage.key)))
-                writer.add_document(_document(passage, generation))
+                writer.add_document(passage_document(passage, generation))
+            return holdings.with_added(passages, generation)
 
         if passages:
             await self._write(work)
@@ -144,9 +129,10 @@ class TantivyIndex:
         return await self._readers.run(lambda: {term.name: self._count([term], scope) for term in terms}, deadline)
 
     async def remove(self, records: Collection[tuple[NodeIdentity, str]]) -> None:
-        def work(writer: tantivy.IndexWriter) -> None:
+        def work(writer: tantivy.IndexWriter, holdings: Holdings) -> Holdings:
             for identity, content_hash in records:
                 writer.delete_documents_by_term("record", record_term(identity, content_hash))
+            return holdings
 
         if records:
             await self._write(work)
@@ -155,33 +141,34 @@ class TantivyIndex:
     async def remove_after(self, generation: int) -> None:
         later = Query.range_query(self._schema, "generation", tantivy.FieldType.Unsigned, generation + 1, None)
 
-        def work(writer: tantivy.IndexWriter) -> None:
+        def work(writer: tantivy.IndexWriter, holdings: Holdings) -> Holdings:
             writer.delete_documents_by_query(later)
+            return Holdings(min(holdings.latest, generation), holdings.all_public)
 
         await self._write(work)
         self._passages.clear()
 
     async def keys(self, generation: int) -> set[PassageKey]:
         def work() -> set[PassageKey]:
-            searcher = self._searcher
+            searcher, _ = self._state
             held = max(1, searcher.num_docs)
             found = searcher.search(self._up_to(generation), held, count=False).hits
             addresses = [address for _, address in found]
-            numbers = _numbers(searcher, "number", addresses)
+            numbers = column(searcher, "number", addresses)
             return {self._key(searcher, *place) for place in zip(addresses, numbers, strict=True)}
 
         return await self._readers.run(work)
 
     async def check(self, deadline: Deadline) -> None:
-        await self._readers.run(lambda: self._searcher.num_docs, deadline)
+        await self._readers.run(lambda: self._state[0].num_docs, deadline)
 
     async def close(self) -> None:
         await self._readers.close()
         await self._writers.close()
         self._writer = None
 
-    async def _write(self, work: Callable[[tantivy.IndexWriter], None]) -> None:
-        """Do the work and commit it, or undo it."""
+    async def _write(self, work: Callable[[tantivy.IndexWriter, Holdings], Holdings]) -> None:
+        """Do the work and commit it, or undo it; searches see it when this returns."""
 
         def write() -> None:
             with self._writing:
@@ -189,31 +176,34 @@ class TantivyIndex:
                 if writer is None:
                     raise ValueError("it is closed")
                 try:
-                    work(writer)
+                    holdings = work(writer, self._state[1])
                     writer.commit()
                 except BaseException:
                     writer.rollback()
                     raise
                 self._index.reload()
-                self._searcher = self._index.searcher()
+                self._state = self._index.searcher(), holdings
 
         await self._writers.run(write)
 
     def _search(self, terms: Sequence[QueryTerm], scope: SearchScope, depth: int) -> list[PassageHit]:
-        searcher = self._searcher
-        query = Query.boolean_query([(Occur.Must, self._any_of(terms)), *self._within(scope)])
-        limit = depth * _FIRST_REACH
+        searcher, holdings = self._state
+        query = self._query(self._any_of(terms), scope, holdings)
+        limit = self._reach.first(depth)
         while True:
             hits = searcher.search(query, limit, count=False).hits
-            nodes = _numbers(searcher, "node", [address for _, address in hits])
+            nodes = column(searcher, "node", [address for _, address in hits])
             best: dict[int, int] = {}
             for place, node in enumerate(nodes):
                 best.setdefault(node, place)
             if len(best) >= depth or len(hits) < limit:
                 break
-            limit *= _NEXT_REACH
-        chosen = [hits[place] for place in list(best.values())[:depth]]
-        numbers = _numbers(searcher, "number", [address for _, address in chosen])
+            limit = self._reach.next(limit)
+        places = list(best.values())[:depth]
+        if len(places) == depth:
+            self._reach.learn(depth, places[-1] + 1)
+        chosen = [hits[place] for place in places]
+        numbers = column(searcher, "number", [address for _, address in chosen])
         ranked = [
             PassageHit(self._key(searcher, address, number), score)
             for (score, address), number in zip(chosen, numbers, strict=True)
@@ -222,30 +212,31 @@ class TantivyIndex:
         return sorted(ranked, key=lambda hit: (-hit.score, hit.passage.identity.key, hit.passage.number))
 
     def _fetch(self, keys: Sequence[PassageKey], scope: SearchScope) -> dict[PassageKey, Passage]:
-        searcher = self._searcher
+        searcher, holdings = self._state
         names = [engine_text(str(key)) for key in keys]
-        query = Query.boolean_query([_must(Query.term_set_query(self._schema, "key", names)), *self._within(scope)])
+        query = self._query(Query.term_set_query(self._schema, "key", names), scope, holdings)
         found = searcher.search(query, len(names), count=False).hits
         addresses = [address for _, address in found]
         passages: dict[PassageKey, Passage] = {}
-        for address, number in zip(addresses, _numbers(searcher, "number", addresses), strict=True):
+        for address, number in zip(addresses, column(searcher, "number", addresses), strict=True):
             key = self._keys.get(number)
             passage = self._passages.get(key) if key is not None else None
             if passage is None:
-                passage = _stored(searcher, address)
+                passage = stored_passage(searcher, address)
                 self._keys.put(number, passage.key)
                 self._passages.put(passage.key, passage)
             passages[passage.key] = passage
         return passages
 
     def _count(self, terms: Sequence[QueryTerm], scope: SearchScope) -> int:
-        query = Query.boolean_query([(Occur.Must, self._any_of(terms)), *self._within(scope)])
-        return int(self._searcher.search(query, 1, count=True).count)  # type: ignore[attr-defined]
+        searcher, holdings = self._state
+        query = self._query(self._any_of(terms), scope, holdings)
+        return int(searcher.search(query, 1, count=True).count)  # type: ignore[attr-defined]
 
     def _key(self, searcher: tantivy.Searcher, address: tantivy.DocAddress, number: int) -> PassageKey:
         key = self._keys.get(number)
         if key is None:
-            key = _stored(searcher, address).key
+            key = stored_passage(searcher, address).key
             self._keys.put(number, key)
         return key
 
@@ -258,11 +249,24 @@ class TantivyIndex:
                     clauses.append((Occur.Should, clause if boost == 1.0 else Query.boost_query(clause, boost)))
         return Query.boolean_query(clauses)
 
-    def _within(self, scope: SearchScope) -> list[tuple[Occur, Query]]:
-        """The scope as clauses that must hold and score nothing."""
-        clauses = [_must(self._up_to(scope.generation)), self._one_of("visibleTo", scope.audiences)]
-        clauses.extend(self._one_of(name, values) for name, values in scope.filter.constraints().items())
-        return clauses
+    def _query(self, wanted: Query, scope: SearchScope, holdings: Holdings) -> Query:
+        """What is wanted, within the scope; the scope's conditions score nothing."""
+        clauses = [self._one_of(name, values) for name, values in scope.filter.constraints().items()]
+        if not holdings.all_current(scope):
+            clauses.append(_must(self._up_to(scope.generation)))
+        if not holdings.all_visible(scope):
+            clauses.append(self._one_of("visibleTo", scope.audiences))
+        return Query.boolean_query([(Occur.Must, wanted), *clauses]) if clauses else wanted
+
+    def _survey(self, searcher: tantivy.Searcher) -> Holdings:
+        """What a reopened index holds."""
+        newest = searcher.search(Query.all_query(), 1, count=False, order_by_field="generation").hits
+        public = Query.term_query(self._schema, "visibleTo", EVERYONE)
+        public_too = searcher.search(public, 1, count=True).count  # type: ignore[attr-defined]
+        return Holdings(
+            latest=column(searcher, "generation", [newest[0][1]])[0] if newest else 0,
+            all_public=public_too == searcher.num_docs,
+        )
 
     def _one_of(self, field: str, values: Iterable[str]) -> tuple[Occur, Query]:
         return _must(Query.term_set_query(self._schema, field, [engine_text(value) for value in values]))
@@ -275,55 +279,12 @@ def _must(query: Query) -> tuple[Occur, Query]:
     return Occur.Must, Query.const_score_query(query, 0.0)
 
 
-def _schema() -> tantivy.Schema:
-    """`title`, `heading` and `text` hold terms that are analysed already, parted by blanks."""
-    builder = tantivy.SchemaBuilder()
-    for field in ("title", "heading", "text"):
-        builder.add_text_field(field, tokenizer_name="whitespace", index_option="freq")
-    for field in ("key", "record", "visibleTo", *FILTER_FIELDS):
-        builder.add_text_field(field, tokenizer_name="raw", index_option="basic")
-    builder.add_unsigned_field("generation", indexed=True, fast=True)
-    builder.add_unsigned_field("number", fast=True)
-    builder.add_unsigned_field("node", fast=True)
-    builder.add_bytes_field("stored", stored=True)
-    return builder.build()
-
-
-def _document(passage: Passage, generation: int) -> tantivy.Document:
-    node = passage.node
-    english = is_english(node.identity.locale)
-    document = tantivy.Document()
-    for field, text in (("title", node.title), ("heading", passage.heading), ("text", passage.text)):
-        document.add_text(field, " ".join(document_terms(text, english=english)))
-    document.add_text("key", engine_text(str(passage.key)))
-    document.add_text("record", record_term(node.identity, passage.content_hash))
-    for audience in node.visible_to:
-        document.add_text("visibleTo", engine_text(audience))
-    for name, values in filter_values(node).items():
-        for value in values:
-            document.add_text(name, value)
-    document.add_unsigned("generation", generation)
-    document.add_unsigned("number", number_of(str(passage.key)))
-    document.add_unsigned("node", number_of(node.identity.key))
-    document.add_bytes("stored", passage_to_json(passage).encode())
-    return document
-
-
 def _is_own(error: Exception) -> bool:
     return isinstance(error, ValueError | OSError)
-
-
-def _numbers(searcher: tantivy.Searcher, field: str, addresses: list[tantivy.DocAddress]) -> list[int]:
-    """A column's values, without reading the documents."""
-    return cast(list[int], searcher.fast_field_values(field, addresses))
-
-
-def _stored(searcher: tantivy.Searcher, address: tantivy.DocAddress) -> Passage:
-    return passage_from_json(cast(bytes, searcher.doc(address).get_first("stored")))
 
 
 def _highlights(passage: Passage, forms: frozenset[str]) -> tuple[Span, ...]:
     of_word = english_terms if is_english(passage.node.identity.locale) else plain_terms
     return tuple(
-        Span(start, end) for word, start, end in word_spans(passage.text) if not forms.isdisjoint(of_word(word))
+        Span(start, end) for start, end in spans_of(passage.text, lambda word: not forms.isdisjoint(of_word(word)))
     )

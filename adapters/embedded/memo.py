@@ -1,7 +1,6 @@
-"""A bounded memory of what was looked up lately."""
+"""A bounded memory of what was looked up."""
 
 import threading
-from collections import OrderedDict
 from typing import Generic, TypeVar
 
 Key = TypeVar("Key")
@@ -9,26 +8,22 @@ Value = TypeVar("Value")
 
 
 class Memo(Generic[Key, Value]):
-    """Holds at most `size` values and forgets the one that was used longest ago. Safe between threads."""
+    """Holds at most `size` values; the one that came first gives way. Safe between threads.
+
+    Reading takes no lock and leaves no trace: it happens hundreds of times a search.
+    """
 
     def __init__(self, size: int) -> None:
         self._size = size
-        self._values: OrderedDict[Key, Value] = OrderedDict()
+        self._values: dict[Key, Value] = {}
         self._changing = threading.Lock()
-
-    def get(self, key: Key) -> Value | None:
-        with self._changing:
-            value = self._values.get(key)
-            if value is not None:
-                self._values.move_to_end(key)
-            return value
+        self.get = self._values.get
 
     def put(self, key: Key, value: Value) -> None:
         with self._changing:
             self._values[key] = value
-            self._values.move_to_end(key)
             while len(self._values) > self._size:
-                self._values.popitem(last=False)
+                del self._values[next(iter(self._values))]
 
     def forget(self, key: Key) -> None:
         with self._changing:

@@ -5,15 +5,18 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Sequence
 from hashlib import sha256
 from pathlib import Path
-from uuid import UUID, uuid5
+from typing import cast
 
 import qdrant_edge as qdrant
 
+from adapters.embedded.holdings import Holdings
 from adapters.embedded.memo import Memo
+from adapters.embedded.reach import Reach
 from adapters.embedded.stored_passage import (
     FILTER_FIELDS,
     engine_text,
     filter_values,
+    number_of,
     passage_from_json,
     passage_to_json,
     record_term,
@@ -22,7 +25,7 @@ from adapters.embedded.threads import EngineThreads, engine_failure
 from service.domain.content import Passage, PassageKey
 from service.domain.deadline import Deadline
 from service.domain.filters import SearchScope
-from service.domain.graph import NodeIdentity
+from service.domain.graph import EVERYONE, NodeIdentity
 from service.ports import PassageHit, Vector, Vectors
 
 ENGINE = "qdrant-edge"
@@ -37,13 +40,6 @@ Condition = (
     | qdrant.Filter
 )
 
-_PASSAGES = UUID("9d3f3a52-6f0e-5a53-9a52-0f7a3d3f6d11")
-"""The name space of the points' ids."""
-
-# Hits fetched for each node wanted, as in the lexical index.
-_FIRST_REACH = 4
-_NEXT_REACH = 4
-
 _SCROLL = 1_000
 
 
@@ -55,7 +51,9 @@ class QdrantEdgeIndex:
     ) -> None:
         self._shard = shard
         self._writing = threading.Lock()
-        self._keys: Memo[str, PassageKey] = Memo(kept_keys)
+        self._holdings = _survey(shard)
+        self._reach = Reach()
+        self._keys: Memo[int, PassageKey] = Memo(kept_keys)
         self._passages: Memo[PassageKey, Passage] = Memo(kept_passages)
         self._readers = EngineThreads(ENGINE, workers=workers, waiting=waiting, is_own=_is_own)
         self._writers = EngineThreads(ENGINE, workers=1, waiting=waiting, is_own=_is_own)
@@ -98,6 +96,8 @@ class QdrantEdgeIndex:
 
         def work() -> None:
             points = [_point(passage, vector, generation) for passage, vector in zip(passages, vectors, strict=True)]
+            # Before the first of them is there: a search that looked without a condition looks again.
+            self._holdings = self._holdings.with_added(passages, generation)
             self._shard.update(qdrant.UpdateOperation.upsert_points(points))
 
         await self._write(work)
@@ -129,7 +129,12 @@ class QdrantEdgeIndex:
         later = qdrant.Filter(
             must=[qdrant.FieldCondition(key="generation", range=qdrant.RangeFloat(gt=float(generation)))]
         )
-        await self._write(lambda: self._shard.update(qdrant.UpdateOperation.delete_points_by_filter(later)))
+
+        def work() -> None:
+            self._shard.update(qdrant.UpdateOperation.delete_points_by_filter(later))
+            self._holdings = Holdings(min(self._holdings.latest, generation), self._holdings.all_public)
+
+        await self._write(work)
         self._passages.clear()
 
     async def keys(self, generation: int) -> set[PassageKey]:
@@ -152,38 +157,44 @@ class QdrantEdgeIndex:
 
     def _search(self, vector: Vector, scope: SearchScope, depth: int) -> list[PassageHit]:
         nearest = qdrant.Query.Nearest(vector.tolist())
-        within = qdrant.Filter(must=_within(scope))
-        limit = depth * _FIRST_REACH
+        limit = self._reach.first(depth)
         while True:
+            holdings = self._holdings
             points = self._shard.query(
-                qdrant.QueryRequest(limit=limit, query=nearest, filter=within, with_payload=False)
+                qdrant.QueryRequest(limit=limit, query=nearest, filter=_within(scope, holdings), with_payload=False)
             )
-            keys = self._keys_of([str(point.id) for point in points])
-            best: dict[NodeIdentity, PassageHit] = {}
-            for point, key in zip(points, keys, strict=True):
-                if key is not None and key.identity not in best:
-                    best[key.identity] = PassageHit(key, point.score)
+            if self._holdings is not holdings:
+                continue
+            best: dict[NodeIdentity, int] = {}
+            keys = self._keys_of([cast(int, point.id) for point in points])
+            for place, key in enumerate(keys):
+                if key is not None:
+                    best.setdefault(key.identity, place)
             if len(best) >= depth or len(points) < limit:
                 break
-            limit *= _NEXT_REACH
-        ranked = list(best.values())[:depth]
+            limit = self._reach.next(limit)
+        places = list(best.values())[:depth]
+        if len(places) == depth:
+            self._reach.learn(depth, places[-1] + 1)
+        ranked = [PassageHit(cast(PassageKey, keys[place]), points[place].score) for place in places]
         return sorted(ranked, key=lambda hit: (-hit.score, hit.passage.identity.key, hit.passage.number))
 
-    def _keys_of(self, ids: Sequence[str]) -> list[PassageKey | None]:
+    def _keys_of(self, ids: Sequence[int]) -> list[PassageKey | None]:
         """The points' keys, by heart where they were met before; None for a point that went away meanwhile."""
-        keys = [self._keys.get(id) for id in ids]
+        keys = list(map(self._keys.get, ids))
         missing: list[qdrant.PointId] = [id for id, key in zip(ids, keys, strict=True) if key is None]
         if not missing:
             return keys
-        met: dict[str, PassageKey] = {}
+        met: dict[int, PassageKey] = {}
         for record in self._shard.retrieve(missing, with_payload=True, with_vector=False):
-            met[str(record.id)] = key = _stored(record).key
-            self._keys.put(str(record.id), key)
+            id = cast(int, record.id)
+            met[id] = key = _stored(record).key
+            self._keys.put(id, key)
         return [key or met.get(id) for id, key in zip(ids, keys, strict=True)]
 
     def _fetch(self, keys: Sequence[PassageKey], scope: SearchScope) -> dict[PassageKey, Passage]:
-        ids = [_point_id(key) for key in keys]
-        within = qdrant.Filter(must=[qdrant.HasIdCondition({UUID(id) for id in ids}), *_within(scope)])
+        ids: set[qdrant.PointId] = {_point_id(key) for key in keys}
+        within = qdrant.Filter(must=[qdrant.HasIdCondition(ids), *_conditions(scope)])
         records, _ = self._shard.scroll(
             qdrant.ScrollRequest(limit=len(ids), filter=within, with_payload=True, with_vector=False)
         )
@@ -245,18 +256,45 @@ def _point(passage: Passage, vector: Vector, generation: int) -> qdrant.Point:
     return qdrant.Point(_point_id(passage.key), vector.tolist(), payload)
 
 
-def _point_id(key: PassageKey) -> str:
-    return str(uuid5(_PASSAGES, engine_text(str(key))))
+def _point_id(key: PassageKey) -> int:
+    """A number: as a UUID, a hit's id costs more to read than its distance to compute."""
+    return number_of(str(key))
 
 
 def _stored(record: qdrant.Record) -> Passage:
     return passage_from_json((record.payload or {})["stored"])
 
 
-def _within(scope: SearchScope) -> "list[Condition]":
-    conditions: list[Condition] = [_up_to(scope.generation), _one_of("visibleTo", scope.audiences)]
-    conditions.extend(_one_of(name, values) for name, values in scope.filter.constraints().items())
+def _within(scope: SearchScope, holdings: Holdings) -> qdrant.Filter | None:
+    """The scope, without the conditions that hold of every passage."""
+    must = _conditions(scope, current=not holdings.all_current(scope), visible=not holdings.all_visible(scope))
+    return qdrant.Filter(must=must) if must else None
+
+
+def _conditions(scope: SearchScope, *, current: bool = True, visible: bool = True) -> list[Condition]:
+    conditions: list[Condition] = [_one_of(name, values) for name, values in scope.filter.constraints().items()]
+    if current:
+        conditions.append(_up_to(scope.generation))
+    if visible:
+        conditions.append(_one_of("visibleTo", scope.audiences))
     return conditions
+
+
+def _survey(shard: qdrant.EdgeShard) -> Holdings:
+    """What a reopened shard holds."""
+    everyone = qdrant.Filter(must=[_one_of("visibleTo", [EVERYONE])])
+    newest, _ = shard.scroll(
+        qdrant.ScrollRequest(
+            limit=1,
+            with_payload=["generation"],
+            with_vector=False,
+            order_by=qdrant.OrderBy("generation", qdrant.Direction.Desc),
+        )
+    )
+    return Holdings(
+        latest=(newest[0].payload or {})["generation"] if newest else 0,
+        all_public=shard.count(qdrant.CountRequest(filter=everyone)) == shard.count(qdrant.CountRequest()),
+    )
 
 
 def _one_of(field: str, values: Iterable[str]) -> qdrant.FieldCondition:
