@@ -1,0 +1,158 @@
+"""An estate's files, and nothing outside its folder: bounded reads, no symbolic link that leads out."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path, PurePosixPath
+
+from service.domain.diagnostics import Diagnostic, Severity
+
+
+class FileUnreadable(Exception):
+    """A file that exists, or should, and can't be used; `code` and `fix` are the diagnostic's."""
+
+    def __init__(self, code: str, message: str, fix: str, severity: Severity = Severity.ERROR) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.fix = fix
+        self.severity = severity
+
+    def diagnostic(self, file: str, line: int = 1, column: int = 1) -> Diagnostic:
+        return Diagnostic(file, line, self.code, self.message, self.severity, column, self.fix)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceText:
+    """A file's text with `\\n` line ends and no byte order mark. `path` is relative to the estate, with slashes."""
+
+    path: str
+    text: str
+
+
+class EstateFiles:
+    """Reads below one root. Paths are relative to it, with slashes, as records and diagnostics name them."""
+
+    def __init__(self, root: Path, page_bytes: int) -> None:
+        self.root = root.resolve()
+        self.page_bytes = page_bytes
+        self._paths: tuple[str, ...] | None = None
+        self._known: frozenset[str] = frozenset()
+        self._folded: dict[str, str] = {}
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Every file, sorted; hidden folders are left out, links out of the estate are not followed."""
+        if self._paths is None:
+            self._paths = tuple(sorted(self._walk()))
+            self._known = frozenset(self._paths)
+            self._folded = {path.lower(): path for path in reversed(self._paths)}
+        return self._paths
+
+    def find(self, path: str) -> str | None:
+        """The file's path as the folder spells it: links on Windows were written without regard to case."""
+        if self._paths is None:
+            _ = self.paths
+        return path if path in self._known else self._folded.get(path.lower())
+
+    def nearest(self, path: str) -> str | None:
+        """The file that a mistyped path most likely means: same name elsewhere, else a like name."""
+        name = PurePosixPath(path).name
+        same_name = [known for known in self.paths if known.endswith("/" + name) or known == name]
+        if same_name:
+            return get_close_matches(path, same_name, n=1, cutoff=0.0)[0]
+        folder = str(PurePosixPath(path).parent)
+        siblings = [known for known in self.paths if str(PurePosixPath(known).parent) == folder]
+        close = get_close_matches(path, siblings[:5_000], n=1, cutoff=0.7)
+        return close[0] if close else None
+
+    def read(self, path: str, limit: int | None = None) -> SourceText:
+        """Raises FileUnreadable: outside the estate, missing, larger than `limit` (the page bound), not UTF-8."""
+        limit = limit or self.page_bytes
+        real = self._inside(path)
+        if not real.exists():
+            raise self.missing(path)
+        if not real.is_file():
+            raise FileUnreadable("file-unreadable", f"{path} is not a file.", "Point at a file.")
+        try:
+            with real.open("rb") as source:
+                data = source.read(limit + 1)
+        except OSError as error:
+            raise FileUnreadable(
+                "file-unreadable", f"{path} can't be read: {error.strerror}.", "Make the file readable."
+            ) from None
+        if len(data) > limit:
+            raise FileUnreadable(
+                "file-too-large",
+                f"{path} is larger than {limit:,} bytes and was left out.",
+                "Split the page, or raise page_bytes.",
+            )
+        return SourceText(path, _decode(path, data))
+
+    def missing(self, path: str) -> FileUnreadable:
+        nearest = self.nearest(path)
+        fix = f"Did you mean {nearest}?" if nearest else "Add the file, or take the reference out."
+        return FileUnreadable("file-missing", f"There is no file {path} in the estate.", fix, Severity.WARNING)
+
+    def join(self, base: str, relative: str) -> str | None:
+        """A path relative to the file `base`, normalised; None where it climbs out of the estate."""
+        return normalise(str(PurePosixPath(base).parent / relative.replace("\\", "/")))
+
+    def _inside(self, path: str) -> Path:
+        normalised = normalise(path)
+        refused = FileUnreadable(
+            "path-outside-estate", f"{path} leads out of the estate and was not read.", "Keep the file in the estate."
+        )
+        if normalised is None or "\0" in path:
+            raise refused
+        try:
+            real = (self.root / normalised).resolve()
+        except (OSError, RuntimeError):
+            raise refused from None
+        if not real.is_relative_to(self.root):
+            raise refused
+        return real
+
+    def _walk(self) -> Iterator[str]:
+        for folder, folders, names in os.walk(self.root):
+            folders[:] = sorted(name for name in folders if not _hidden(name))
+            relative = os.path.relpath(folder, self.root).replace(os.sep, "/")
+            prefix = "" if relative == "." else relative + "/"
+            for name in names:
+                yield prefix + name
+
+
+def normalise(path: str) -> str | None:
+    """`a/../b/./c` → `b/c`; None where the path climbs above its root or is absolute."""
+    parts: list[str] = []
+    if path.startswith("/"):
+        return None
+    for part in path.split("/"):
+        if part in ("", "."):
+            continue
+        if part == "..":
+            if not parts:
+                return None
+            parts.pop()
+        else:
+            parts.append(part)
+    return "/".join(parts)
+
+
+def _hidden(name: str) -> bool:
+    return name.startswith(".") or name in ("node_modules", "__pycache__")
+
+
+def _decode(path: str, data: bytes) -> str:
+    encoding = "utf-8-sig"
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        encoding = "utf-16"
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise FileUnreadable(
+            "file-not-utf8", f"{path} is not UTF-8: byte {error.start:,}, line {line}.", "Save the file as UTF-8."
+        ) from None
+    return text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")

@@ -1,0 +1,145 @@
+"""A page's metadata: its front matter over the defaults of its site, each value with its file and line."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from adapters.estates.yaml_document import YamlNode
+from service.domain.graph import NEUTRAL_LOCALE, EdgeType, NodeKind, Reference
+
+_TYPES = {
+    "article": "concept",
+    "concept-article": "concept",
+    "conceptual": "concept",
+    "conceptual-article": "concept",
+    "explanation": "concept",
+    "how-to-guide": "how-to",
+    "howto": "how-to",
+    "interactive-tutorial": "tutorial",
+    "quick-start": "quickstart",
+    "language-reference": "reference",
+    "hub": "hub-page",
+    "landing": "landing-page",
+}
+_PRODUCT_FIELDS = ("products", "product", "ms.prod", "ms.service", "ms.subservice", "ms.technology")
+_LANGUAGE_FIELDS = ("dev_langs", "ms.devlang")
+_DATES = ("%m/%d/%Y", "%m/%d/%y", "%Y/%m/%d", "%d.%m.%Y")
+
+
+@dataclass(frozen=True, slots=True)
+class Datum:
+    """One value and where it stands."""
+
+    node: YamlNode
+    file: str
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """Values by name; a name may be asked for under several spellings, the first that is there holds."""
+
+    values: Mapping[str, Datum] = field(default_factory=dict)
+
+    def over(self, defaults: "Metadata") -> "Metadata":
+        return Metadata({**defaults.values, **self.values})
+
+    def datum(self, *names: str) -> Datum | None:
+        return next((self.values[name] for name in names if name in self.values), None)
+
+    def text(self, *names: str) -> str | None:
+        for name in names:
+            datum = self.values.get(name)
+            if datum is not None and (text := datum.node.text()):
+                return text
+        return None
+
+    def texts(self, *names: str) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(text for _, text, _, _ in self.each(*names)))
+
+    def each(self, *names: str) -> Iterator[tuple[str, str, str, int]]:
+        """(name, value, file, line) of every scalar under the names; `a, b` in one scalar stays one."""
+        for name in names:
+            datum = self.values.get(name)
+            if datum is not None:
+                for scalar in datum.node.scalars():
+                    yield name, (scalar.value or "").strip(), datum.file, scalar.line
+
+
+def metadata_of(node: YamlNode | None, file: str) -> Metadata:
+    entries = node.entries if node is not None and node.entries is not None else {}
+    return Metadata({name: Datum(value, file) for name, value in entries.items() if not _empty(value)})
+
+
+def content_type(metadata: Metadata) -> str | None:
+    """`ms.topic` by one spelling: `concept-article` → concept, `how_to` → how-to."""
+    name = metadata.text("ms.topic", "contentType", "content_type", "type", "topic")
+    if name is None:
+        return None
+    name = name.strip().lower().replace("_", "-").replace(" ", "-")
+    return _TYPES.get(name, name)
+
+
+def products_of(metadata: Metadata) -> tuple[str, ...]:
+    return metadata.texts(*_PRODUCT_FIELDS)
+
+
+def topics_of(metadata: Metadata) -> tuple[str, ...]:
+    return metadata.texts("topics", *_LANGUAGE_FIELDS)
+
+
+def roles_of(metadata: Metadata) -> tuple[str, ...]:
+    return metadata.texts("roles", "role")
+
+
+def last_modified(metadata: Metadata) -> str | None:
+    """`ms.date` as an ISO 8601 date; None where there is none, or none that can be read."""
+    text = metadata.text("ms.date", "date", "lastmod", "last_modified", "updated")
+    if text is None:
+        return None
+    return iso_date(text)
+
+
+def iso_date(text: str) -> str | None:
+    """`10/24/2018` → `2018-10-24`; ISO dates and date-times stay; None for anything else."""
+    text = text.strip()
+    for form in _DATES:
+        try:
+            return datetime.strptime(text, form).date().isoformat()
+        except ValueError:
+            continue
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return moment.date().isoformat() if len(text) <= 10 else moment.isoformat()
+
+
+def vocabulary_references(metadata: Metadata) -> list[Reference]:
+    """appliesTo products and languages, forRole roles: each as the metadata spells it."""
+    references: list[Reference] = []
+    for name, value, file, line in metadata.each(*_PRODUCT_FIELDS):
+        references.append(_vocabulary(EdgeType.APPLIES_TO, NodeKind.PRODUCT, "product", name, value, file, line))
+    for name, value, file, line in metadata.each(*_LANGUAGE_FIELDS):
+        references.append(_vocabulary(EdgeType.APPLIES_TO, NodeKind.TOPIC, "topic", name, value, file, line))
+    for name, value, file, line in metadata.each("roles", "role"):
+        references.append(_vocabulary(EdgeType.FOR_ROLE, NodeKind.ROLE, "role", name, value, file, line))
+    for name, value, file, line in metadata.each("topics"):
+        references.append(_vocabulary(EdgeType.APPLIES_TO, NodeKind.TOPIC, "topic", name, value, file, line))
+    return references
+
+
+def _vocabulary(edge: EdgeType, kind: NodeKind, prefix: str, via: str, value: str, file: str, line: int) -> Reference:
+    return Reference(
+        type=edge,
+        target_uid=f"{prefix}:{value.lower()}",
+        via=via,
+        file=file,
+        line=line,
+        target_locale=NEUTRAL_LOCALE,
+        target_kind=kind,
+        target_title=value,
+    )
+
+
+def _empty(node: YamlNode) -> bool:
+    return node.items is None and node.entries is None and not (node.value or "").strip()

@@ -1,0 +1,14 @@
+"""The settings that reading depends on, as one value."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingRules:
+    """`site_hosts` are the hosts whose absolute links are links within the site; `code_sample_lines` is the shortest
+    code block that becomes a code sample of its own."""
+
+    default_locale: str = "en-us"
+    page_bytes: int = 4_194_304
+    code_sample_lines: int = 3
+    site_hosts: tuple[str, ...] = ()

@@ -1,0 +1,147 @@
+"""What reading a page needs of its estate: one value that the page formats share."""
+
+from collections import OrderedDict
+from collections.abc import Sequence
+
+from adapters.estates.files import EstateFiles, FileUnreadable
+from adapters.estates.front_matter import split_front_matter
+from adapters.estates.markdown.document import MarkdownDocument, Snippet
+from adapters.estates.markdown.parser import markdown_parser, parse_markdown
+from adapters.estates.markdown.reading import IncludedText, ReadingContext, read_document
+from adapters.estates.rules import ReadingRules
+from adapters.estates.site.configuration import ContentRoot
+from adapters.estates.site.index import EstateIndex, PageEntry
+from adapters.estates.site.snippets import SnippetMissing, cut_snippet
+from service.domain.diagnostics import Diagnostic, Severity
+
+_KEPT_INCLUDES = 256
+_INCLUDE_DEPTH = 10
+_INCLUDES_A_PAGE = 1_000
+
+
+class SiteContext:
+    """The estate as a page reader sees it; `diagnostics` collects what is found on the way."""
+
+    def __init__(
+        self, files: EstateFiles, index: EstateIndex, roots: tuple[ContentRoot, ...], rules: ReadingRules, docset: str
+    ) -> None:
+        self.files = files
+        self.index = index
+        self.roots = roots
+        self.rules = rules
+        self.docset = docset
+        self.diagnostics: list[Diagnostic] = []
+        self._parser = markdown_parser()
+        self._includes: OrderedDict[str, IncludedText] = OrderedDict()
+
+    def document(self, text: str, file: str, first_line: int, page: PageEntry) -> MarkdownDocument:
+        """Read Markdown that stands in `file` from `first_line` on, as part of `page`, its includes in place."""
+        budget = _INCLUDES_A_PAGE
+
+        def load_include(href: str, open_files: Sequence[str], line: int) -> IncludedText | None:
+            nonlocal budget
+            budget -= 1
+            if len(open_files) > _INCLUDE_DEPTH or budget < 0:
+                message = f"Includes deeper than {_INCLUDE_DEPTH}, or more than {_INCLUDES_A_PAGE} on a page."
+                self._report(open_files[-1], line, "include-too-deep", message, "Include fewer files.")
+                return None
+            return self._include(href, open_files, line, page)
+
+        context = ReadingContext(
+            load_include=load_include,
+            load_snippet=lambda snippet: self.snippet(snippet, page),
+            title_of=self.index.title_of,
+            pivot_title=lambda pivot: self.index.pivots.get(pivot, pivot),
+        )
+        return read_document(parse_markdown(self._parser, text), file, first_line, context)
+
+    def target_path(self, href: str, base: str, page: PageEntry) -> str | None:
+        """The estate path that a relative or `~/` reference means; None where it leads out of the estate."""
+        href = href.partition("?")[0].partition("#")[0].strip()
+        if href.startswith(("~/", "~\\")):
+            folder = self.roots[page.root].folder
+            return self.files.join(f"{folder}/x" if folder else "x", href[2:])
+        if href.startswith("/"):
+            return self.files.join("x", href.lstrip("/"))
+        return self.files.join(base, href)
+
+    def snippet_path(self, snippet: Snippet, page: PageEntry) -> str | None:
+        return self.target_path(snippet.source, snippet.file, page)
+
+    def snippet(self, snippet: Snippet, page: PageEntry) -> str | None:
+        """The snippet's code; None where its source or the part of it is not in the estate, which is reported."""
+        path = self.snippet_path(snippet, page)
+        if path is None:
+            self._report(
+                snippet.file,
+                snippet.line,
+                "path-outside-estate",
+                f"The snippet '{snippet.source}' leads out of the estate and was not read.",
+                "Keep the sample in the estate.",
+            )
+            return None
+        found = self.files.find(path)
+        if found is None:
+            self._report(
+                snippet.file,
+                snippet.line,
+                "snippet-missing",
+                f"The snippet's source {path} is not in the estate.",
+                "Add the file, or publish its repository as well.",
+                Severity.NOTE,
+            )
+            return None
+        try:
+            return cut_snippet(self.files.read(found).text, snippet.part)
+        except FileUnreadable as error:
+            self.diagnostics.append(error.diagnostic(snippet.file, snippet.line))
+        except SnippetMissing as error:
+            self._report(snippet.file, snippet.line, "snippet-part-missing", f"{found}: {error}", "Name a part of it.")
+        return None
+
+    def drain(self) -> list[Diagnostic]:
+        """The findings since the last call."""
+        found, self.diagnostics = self.diagnostics, []
+        return found
+
+    def _include(self, href: str, open_files: Sequence[str], line: int, page: PageEntry) -> IncludedText | None:
+        including = open_files[-1]
+        path = self.target_path(href, including, page)
+        if path is None:
+            self._report(
+                including,
+                line,
+                "path-outside-estate",
+                f"The include '{href}' leads out of the estate and was not read.",
+                "Keep the included file in the estate.",
+            )
+            return None
+        found = self.files.find(path) or path
+        if found in open_files:
+            self._report(including, line, "include-cycle", f"{found} includes itself.", "Break the circle.")
+            return None
+        kept = self._includes.get(found)
+        if kept is not None:
+            self._includes.move_to_end(found)
+            return kept
+        try:
+            source = self.files.read(found)
+        except FileUnreadable as error:
+            code = "include-missing" if error.code == "file-missing" else error.code
+            self.diagnostics.append(
+                Diagnostic(
+                    including, line, code, f"The include was left out: {error.message}", Severity.WARNING, fix=error.fix
+                )
+            )
+            return None
+        headed = split_front_matter(source)
+        included = IncludedText(found, parse_markdown(self._parser, headed.body), headed.first_line)
+        self._includes[found] = included
+        if len(self._includes) > _KEPT_INCLUDES:
+            self._includes.popitem(last=False)
+        return included
+
+    def _report(
+        self, file: str, line: int, code: str, message: str, fix: str, severity: Severity = Severity.WARNING
+    ) -> None:
+        self.diagnostics.append(Diagnostic(file, line, code, message, severity, fix=fix))

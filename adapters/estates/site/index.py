@@ -1,0 +1,150 @@
+"""What an estate holds, before any page is read in full: who has which uid, path and address."""
+
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+
+from service.domain.graph import NodeKind
+from service.domain.monikers import Moniker
+
+_NEAREST_POOL = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class Parent:
+    """What a page or module belongs to, and where that is written."""
+
+    uid: str
+    kind: NodeKind
+    via: str
+    file: str
+    line: int
+    ordinal: int
+    title: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Inherited:
+    """What a page takes over from the module it belongs to, as properties only: the module's edges are its own."""
+
+    products: tuple[str, ...] = ()
+    roles: tuple[str, ...] = ()
+    level: str | None = None
+
+
+@dataclass(slots=True)
+class PageEntry:
+    """One page to be. `address` is its path on the site, `root` the index of its content root."""
+
+    path: str
+    uid: str
+    kind: NodeKind
+    locale: str
+    title: str
+    address: str
+    root: int
+    mime: str | None = None
+    parents: list[Parent] = field(default_factory=list)
+    topics: list[str] = field(default_factory=list)
+    listed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Retirement:
+    """A redirected path: it is no page any more, its successor is at `target` (an address or a URL)."""
+
+    path: str
+    uid: str
+    address: str
+    target: str
+    file: str
+    line: int
+    via: str = "redirection"
+
+
+@dataclass(frozen=True, slots=True)
+class OutsideReference:
+    """An entry of an imported xref map: a uid that is documented elsewhere."""
+
+    uid: str
+    name: str
+    href: str
+
+
+class EstateIndex:
+    """Look-ups over the estate; uids are exact, paths and addresses fold case as web servers and Windows do."""
+
+    def __init__(self) -> None:
+        self.pages: dict[str, PageEntry] = {}
+        self.retired: dict[str, Retirement] = {}
+        self.outside: dict[str, OutsideReference] = {}
+        self.monikers: set[Moniker] = set()
+        self.pivots: dict[str, str] = {}
+        self.achievements: dict[str, str] = {}
+        self.skills: set[str] = set()
+        self.inherited: dict[str, Inherited] = {}
+        self._by_uid: dict[str, PageEntry] = {}
+        self._by_address: dict[str, PageEntry] = {}
+        self._retired_addresses: dict[str, Retirement] = {}
+        self._uid_folders: set[str] | None = None
+
+    def add(self, entry: PageEntry) -> None:
+        self.pages[entry.path] = entry
+        self._by_uid.setdefault(entry.uid, entry)
+        self._by_address.setdefault(address_key(entry.address), entry)
+        self._uid_folders = None
+
+    def retire(self, retirement: Retirement) -> None:
+        self.retired[retirement.path.lower()] = retirement
+        self._retired_addresses.setdefault(address_key(retirement.address), retirement)
+
+    def by_uid(self, uid: str) -> PageEntry | None:
+        return self._by_uid.get(uid)
+
+    def by_address(self, address: str) -> PageEntry | None:
+        return self._by_address.get(address_key(address))
+
+    def retired_address(self, address: str) -> Retirement | None:
+        return self._retired_addresses.get(address_key(address))
+
+    def title_of(self, uid: str) -> str | None:
+        entry = self._by_uid.get(uid)
+        if entry is not None:
+            return entry.title
+        outside = self.outside.get(uid)
+        return outside.name if outside is not None else None
+
+    def nearest_uid(self, uid: str) -> str | None:
+        """The uid that a mistyped one most likely means, or None when it looks like nothing of this estate."""
+        folder = _uid_folder(uid)
+        if self._uid_folders is None:
+            self._uid_folders = {_uid_folder(known) for known in self._by_uid} - {""}
+        pool = [known for known in self._by_uid if not folder or known.startswith(folder)]
+        if folder and folder not in self._uid_folders:
+            folders = get_close_matches(folder, list(self._uid_folders)[:_NEAREST_POOL], n=1, cutoff=0.9)
+            if not folders:
+                return None
+            pool = [known for known in self._by_uid if known.startswith(folders[0])]
+        elif not folder:
+            pool = [known for known in self._by_uid if _uid_folder(known) == ""]
+        close = get_close_matches(uid, pool[:_NEAREST_POOL], n=1, cutoff=0.8)
+        return close[0] if close else None
+
+    def in_uid_space(self, uid: str) -> bool:
+        """Whether the uid shares its folder or namespace with a page of this estate."""
+        if self._uid_folders is None:
+            self._uid_folders = {_uid_folder(known) for known in self._by_uid} - {""}
+        return _uid_folder(uid) in self._uid_folders
+
+
+def address_key(address: str) -> str:
+    """One spelling of an address: `/a/Index.html`, `/a/index` and `/a/` are the same page."""
+    address = address.partition("#")[0].partition("?")[0].lower().rstrip("/")
+    for suffix in (".md", ".html", ".htm", ".yml", ".json"):
+        address = address.removesuffix(suffix)
+    return address.removesuffix("/index").rstrip("/") or "/"
+
+
+def _uid_folder(uid: str) -> str:
+    bare = uid.partition("(")[0]
+    cut = max(bare.rfind("/"), bare.rfind("."))
+    return bare[: cut + 1] if cut > 0 else ""

@@ -1,0 +1,250 @@
+"""The first pass over an estate: every page's uid, title, address and kind, and what pages share."""
+
+from collections.abc import Generator, Iterator
+
+from adapters.estates.files import EstateFiles, FileUnreadable, SourceText
+from adapters.estates.front_matter import split_front_matter
+from adapters.estates.learn.documents import (
+    LEARN_KINDS,
+    abstract_skills,
+    inherited_from,
+    learn_metadata,
+    members_of,
+)
+from adapters.estates.metadata import Metadata
+from adapters.estates.rules import ReadingRules
+from adapters.estates.site.configuration import ContentRoot
+from adapters.estates.site.index import EstateIndex, PageEntry, Parent
+from adapters.estates.site.locales import locale_of_path, normal_locale
+from adapters.estates.site.references import path_uid, title_of_path
+from adapters.estates.yaml_document import YamlInvalid, YamlNode, parse_yaml
+from service.domain.diagnostics import Diagnostic, Severity
+from service.domain.graph import NodeIdentity, NodeKind
+from service.domain.monikers import MonikerInvalid, MonikerRange
+
+MIME_MARK = "### YamlMime:"
+_NO_PAGES = frozenset({"Achievements", "ZonePivotGroups", "TableOfContent", "TOC", "XRefMap", "Context"})
+
+
+class EstateIndexer:
+    """Fills an index. Each file is read once here and forgotten, so memory holds entries, not texts."""
+
+    def __init__(self, files: EstateFiles, roots: tuple[ContentRoot, ...], rules: ReadingRules, docset: str) -> None:
+        self._files = files
+        self._roots = roots
+        self._rules = rules
+        self._docset = docset
+        self._identities: dict[NodeIdentity, str] = {}
+        self._members: list[tuple[PageEntry, list[YamlNode]]] = []
+        self.index = EstateIndex()
+
+    def run(self) -> Iterator[Diagnostic]:
+        for path in self._files.paths:
+            lowered = path.lower()
+            try:
+                if lowered.endswith((".md", ".markdown")):
+                    yield from self._markdown(path)
+                elif lowered.endswith((".yml", ".yaml")):
+                    yield from self._yaml(path)
+            except FileUnreadable as error:
+                if self._place(path) is not None:
+                    yield error.diagnostic(path)
+        yield from self._link_members()
+
+    def _markdown(self, path: str) -> Iterator[Diagnostic]:
+        place = self._place(path)
+        source = self._files.read(path)
+        self._zones(source.text)
+        if place is None:
+            return
+        headed = split_front_matter(source)
+        metadata = headed.metadata.over(self._defaults(path, place))
+        self._monikers(metadata)
+        title = headed.metadata.text("title") or first_heading(headed.body) or title_of_path(path)
+        yield from self._add(path, place, NodeKind.PAGE, headed.metadata.text("uid"), title, metadata, None)
+
+    def _yaml(self, path: str) -> Iterator[Diagnostic]:
+        place = self._place(path)
+        source = self._files.read(path)
+        mime = mime_of(source)
+        if mime is None or (place is None and mime not in _NO_PAGES):
+            return
+        try:
+            document = parse_yaml(source.text)
+        except YamlInvalid as error:
+            yield yaml_diagnostic(path, error)
+            return
+        if document is None or document.entries is None:
+            return
+        if mime == "Achievements":
+            self._achievements(document)
+        elif mime == "ZonePivotGroups":
+            self._pivots(document)
+        elif mime not in _NO_PAGES and place is not None:
+            yield from self._document(path, place, mime, document)
+
+    def _document(self, path: str, place: int, mime: str, document: YamlNode) -> Iterator[Diagnostic]:
+        kind = LEARN_KINDS.get(mime, NodeKind.PAGE)
+        own = learn_metadata(document, path)
+        metadata = own.over(self._defaults(path, place))
+        self._monikers(metadata)
+        title = document.text("title") or own.text("title") or title_of_path(path)
+        uid = document.text("uid")
+        if uid is None and kind is not NodeKind.PAGE:
+            yield Diagnostic(
+                path,
+                1,
+                "uid-missing",
+                f"This {mime} has no uid; it gets one from its path.",
+                Severity.WARNING,
+                fix="Give it a uid, so that others can refer to it.",
+            )
+        known = yield from self._add(path, place, kind, uid, title, metadata, mime)
+        entry = self.index.pages.get(path)
+        if not known or entry is None:
+            return
+        self._members.append((entry, members_of(document, kind)))
+        if kind is NodeKind.MODULE:
+            self.index.inherited[entry.uid] = inherited_from(own)
+            self.index.skills.update(abstract_skills(document))
+
+    def _add(
+        self,
+        path: str,
+        place: int,
+        kind: NodeKind,
+        uid: str | None,
+        title: str,
+        metadata: Metadata,
+        mime: str | None,
+    ) -> Generator[Diagnostic, None, bool]:
+        root = self._roots[place]
+        match = root.section_of(path)
+        locale = self._locale(path, metadata)
+        identity = NodeIdentity(uid or path_uid(self._docset, path), locale)
+        first = self._identities.setdefault(identity, path)
+        if match is None:
+            return False
+        if first != path:
+            yield Diagnostic(
+                path,
+                1,
+                "identity-duplicate",
+                f"The uid '{identity.uid}' ({locale}) is {first}'s already; this file was left out.",
+                Severity.ERROR,
+                fix="Give one of the two another uid, or delete it.",
+            )
+            return False
+        address = root.address_of(*match)
+        self.index.add(PageEntry(path, identity.uid, kind, locale, " ".join(title.split()), address, place, mime))
+        return True
+
+    def _place(self, path: str) -> int | None:
+        for place, root in enumerate(self._roots):
+            if root.section_of(path) is not None:
+                return place
+        return None
+
+    def _defaults(self, path: str, place: int) -> Metadata:
+        root = self._roots[place]
+        match = root.section_of(path)
+        return root.defaults_for(path, match[0]) if match is not None else Metadata()
+
+    def _locale(self, path: str, metadata: Metadata) -> str:
+        named = metadata.text("ms.contentlocale", "locale", "_lang", "lang")
+        return (normal_locale(named) if named else None) or locale_of_path(path) or self._rules.default_locale.lower()
+
+    def _achievements(self, document: YamlNode) -> None:
+        for achievement in document.sequence("achievements"):
+            uid, title = achievement.text("uid"), achievement.text("title")
+            if uid and title:
+                self.index.achievements[uid] = title
+
+    def _pivots(self, document: YamlNode) -> None:
+        for group in document.sequence("groups"):
+            for pivot in group.sequence("pivots"):
+                name, title = pivot.text("id"), pivot.text("title")
+                if name and title:
+                    self.index.pivots.setdefault(name, title)
+
+    def _monikers(self, metadata: Metadata) -> None:
+        for expression in metadata.texts("monikerRange", "moniker_range", "monikers"):
+            self._named(expression)
+
+    def _zones(self, text: str) -> None:
+        """Monikers that only a zone names exist too."""
+        position = text.find("moniker range=")
+        while position >= 0:
+            line_end = text.find("\n", position)
+            expression = text[position + 14 : line_end if line_end >= 0 else len(text)].strip()
+            self._named(expression.strip(":").strip().strip("\"'"))
+            position = text.find("moniker range=", position + 14)
+
+    def _named(self, expression: str) -> None:
+        try:
+            self.index.monikers.update(MonikerRange.parse(expression).named)
+        except MonikerInvalid:
+            return
+
+    def _link_members(self) -> Iterator[Diagnostic]:
+        """Units learn their module, modules their paths; a member that does not exist is the collection's error."""
+        for collection, members in self._members:
+            via = "units" if collection.kind is NodeKind.MODULE else "modules"
+            for ordinal, member in enumerate(members, start=1):
+                uid = (member.value or "").strip()
+                entry = self._member(uid, collection.locale)
+                if entry is None:
+                    nearest = self.index.nearest_uid(uid)
+                    yield Diagnostic(
+                        collection.path,
+                        member.line,
+                        "member-missing",
+                        f"'{uid}' of {via} is no uid of the estate.",
+                        Severity.WARNING,
+                        member.column,
+                        f"Did you mean {nearest}?" if nearest else "Add it, or take it out of the list.",
+                    )
+                    continue
+                entry.listed = True
+                entry.parents.append(
+                    Parent(
+                        collection.uid, collection.kind, via, collection.path, member.line, ordinal, collection.title
+                    )
+                )
+
+    def _member(self, uid: str, locale: str) -> PageEntry | None:
+        path = self._identities.get(NodeIdentity(uid, locale))
+        return self.index.pages.get(path) if path is not None else self.index.by_uid(uid)
+
+
+def mime_of(source: SourceText) -> str | None:
+    """`### YamlMime:Module` on the first line → `Module`."""
+    first = source.text.partition("\n")[0].strip()
+    return first[len(MIME_MARK) :].strip() if first.startswith(MIME_MARK) else None
+
+
+def yaml_diagnostic(path: str, error: YamlInvalid) -> Diagnostic:
+    return Diagnostic(
+        path,
+        error.line,
+        "yaml-invalid",
+        f"The file was left out: {error.message}.",
+        Severity.ERROR,
+        error.column,
+        "Correct the YAML; indent with spaces, quote values that hold a colon.",
+    )
+
+
+def first_heading(body: str) -> str | None:
+    """The first `# Heading` outside fenced code."""
+    fence = ""
+    for line in body.split("\n"):
+        bare = line.strip()
+        if fence:
+            if bare.startswith(fence):
+                fence = ""
+        elif bare.startswith(("```", "~~~")):
+            fence = bare[:3]
+        elif line.startswith("# "):
+            return bare[2:].rstrip("# ").strip() or None
+    return None

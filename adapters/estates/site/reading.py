@@ -1,0 +1,68 @@
+"""One estate → its records and findings: index first, then page by page."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from adapters.estates.files import EstateFiles, FileUnreadable
+from adapters.estates.learn.documents import LEARN_KINDS, read_learn_document
+from adapters.estates.metadata import Metadata
+from adapters.estates.rules import ReadingRules
+from adapters.estates.site.articles import read_article
+from adapters.estates.site.configuration import ContentRoot, base_address
+from adapters.estates.site.context import SiteContext
+from adapters.estates.site.index import PageEntry
+from adapters.estates.site.indexing import EstateIndexer, yaml_diagnostic
+from adapters.estates.site.links import LinkResolver
+from adapters.estates.site.records import CodeSamples
+from adapters.estates.site.yaml_pages import read_yaml_page
+from adapters.estates.yaml_document import YamlInvalid, parse_yaml
+from service.domain.content import NodeRecord
+from service.domain.diagnostics import Diagnostic
+
+
+def read_site(
+    files: EstateFiles, roots: tuple[ContentRoot, ...], rules: ReadingRules, docset: str
+) -> Iterator[NodeRecord | Diagnostic]:
+    """Everything that the content roots publish."""
+    roots = tuple(_with_base(root, docset) for root in roots)
+    indexer = EstateIndexer(files, roots, rules, docset)
+    yield from indexer.run()
+    yield from read_pages(SiteContext(files, indexer.index, roots, rules, docset))
+
+
+def read_pages(context: SiteContext) -> Iterator[NodeRecord | Diagnostic]:
+    resolver = LinkResolver(context.files, context.index, context.roots, context.rules)
+    samples = CodeSamples(context)
+    for path in sorted(context.index.pages):
+        entry = context.index.pages[path]
+        try:
+            yield from _read_page(entry, context, resolver, samples)
+        except FileUnreadable as error:
+            yield error.diagnostic(path)
+
+
+def _read_page(
+    entry: PageEntry, context: SiteContext, resolver: LinkResolver, samples: CodeSamples
+) -> Iterator[NodeRecord | Diagnostic]:
+    root = context.roots[entry.root]
+    match = root.section_of(entry.path)
+    defaults = root.defaults_for(entry.path, match[0]) if match is not None else Metadata()
+    source = context.files.read(entry.path)
+    if entry.mime is None:
+        yield from read_article(source, entry, defaults, context, resolver, samples)
+        return
+    try:
+        document = parse_yaml(source.text)
+    except YamlInvalid as error:
+        yield yaml_diagnostic(entry.path, error)
+        return
+    if document is None:
+        return
+    read = read_learn_document if entry.mime in LEARN_KINDS else read_yaml_page
+    yield from read(document, entry, defaults, context, resolver, samples)
+
+
+def _with_base(root: ContentRoot, docset: str) -> ContentRoot:
+    breadcrumb = root.defaults.text("breadcrumb_path")
+    base = base_address(breadcrumb)
+    return replace(root, base=base if base is not None else f"/{docset}")

@@ -1,0 +1,131 @@
+"""A page's Markdown → the references it states, and the code samples it holds."""
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from adapters.estates.markdown.document import Listing, MarkdownDocument, Snippet
+from adapters.estates.site.context import SiteContext
+from adapters.estates.site.index import PageEntry
+from adapters.estates.site.links import LinkResolver
+from service.domain.diagnostics import Diagnostic, Severity
+from service.domain.graph import NEUTRAL_LOCALE, EdgeType, NodeKind, Reference
+from service.domain.monikers import Moniker, MonikerInvalid, MonikerRange
+
+
+def document_references(
+    document: MarkdownDocument, page: PageEntry, context: SiteContext, resolver: LinkResolver
+) -> Iterator[Reference | Diagnostic]:
+    """Everything the text states, in the order of its kinds; a link stated twice is two references."""
+    for link in document.links:
+        yield from resolver.resolve(link, page)
+    for zone in document.zones:
+        yield from moniker_references(zone.expression, "moniker-zone", zone.file, zone.line, context)
+    for inclusion in document.inclusions:
+        yield Reference(
+            type=EdgeType.DERIVED_FROM,
+            target_uid=path_uid(context.docset, inclusion.path),
+            via="include",
+            file=inclusion.file,
+            line=inclusion.line,
+            target_locale=page.locale,
+            target_kind=NodeKind.TOPIC,
+            target_title=title_of_path(inclusion.path),
+        )
+    for snippet in document.snippets:
+        yield snippet_reference(snippet, page, context)
+    for listing in document.listings:
+        if is_substantial(listing.text, context):
+            yield Reference(
+                type=EdgeType.IMPLEMENTED_BY,
+                target_uid=listing_uid(listing, context.docset),
+                via="fenced-code",
+                file=listing.file,
+                line=listing.line,
+                target_locale=page.locale,
+                target_kind=NodeKind.CODE_SAMPLE,
+                target_title=listing_title(listing, page),
+            )
+
+
+def moniker_references(
+    expression: str, via: str, file: str, line: int, context: SiteContext
+) -> Iterator[Reference | Diagnostic]:
+    """appliesTo every known moniker that the expression selects."""
+    try:
+        selected = MonikerRange.parse(expression).expand(context.index.monikers)
+    except MonikerInvalid as error:
+        yield Diagnostic(
+            file,
+            line,
+            "moniker-range-invalid",
+            f"{error}.",
+            Severity.WARNING,
+            fix="Write it as '>=family-1.0 <family-2.0 || other-3.0'.",
+        )
+        return
+    for moniker in selected:
+        yield Reference(
+            type=EdgeType.APPLIES_TO,
+            target_uid=f"moniker:{moniker.name}",
+            via=via,
+            file=file,
+            line=line,
+            target_locale=NEUTRAL_LOCALE,
+            target_kind=NodeKind.MONIKER,
+            target_title=moniker.name,
+            target_extra=moniker_extra(moniker),
+        )
+
+
+def moniker_extra(moniker: Moniker) -> dict[str, str | int | float | bool]:
+    return {"family": moniker.family, "order": moniker.order}
+
+
+def snippet_reference(snippet: Snippet, page: PageEntry, context: SiteContext) -> Reference:
+    path = context.snippet_path(snippet, page) or snippet.source
+    extra: dict[str, str | int | float | bool] = {"language": snippet.language} if snippet.language else {}
+    return Reference(
+        type=EdgeType.IMPLEMENTED_BY,
+        target_uid=snippet_uid(context.docset, path, snippet.part),
+        via="snippet",
+        file=snippet.file,
+        line=snippet.line,
+        target_locale=page.locale,
+        target_kind=NodeKind.CODE_SAMPLE,
+        target_title=snippet_title(path, snippet.part),
+        target_extra=extra,
+    )
+
+
+def snippet_uid(docset: str, path: str, part: str) -> str:
+    return f"{docset}/{path}" + (f"#{part}" if part else "")
+
+
+def snippet_title(path: str, part: str) -> str:
+    name = PurePosixPath(path).name
+    return f"{name} ({part})" if part else name
+
+
+def listing_uid(listing: Listing, docset: str) -> str:
+    """The same code is the same sample, wherever in the docset it stands."""
+    digest = hashlib.sha256(f"{listing.language}\n{listing.text}".encode()).hexdigest()
+    return f"{docset}/code/{digest[:20]}"
+
+
+def listing_title(listing: Listing, page: PageEntry) -> str:
+    return f"{page.title}: {listing.heading}" if listing.heading not in ("", page.title) else page.title
+
+
+def is_substantial(code: str, context: SiteContext) -> bool:
+    return sum(1 for line in code.split("\n") if line.strip()) >= context.rules.code_sample_lines
+
+
+def path_uid(docset: str, path: str) -> str:
+    """The uid of a page that names none: where it lies."""
+    return f"{docset}/{PurePosixPath(path).with_suffix('')}"
+
+
+def title_of_path(path: str) -> str:
+    """`using-the-cli.md` → `using the cli`: a title for what has none."""
+    return PurePosixPath(path).stem.replace("-", " ").replace("_", " ")
