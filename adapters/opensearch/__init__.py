@@ -1,0 +1,1 @@
+"""OpenSearch: BM25 over passages."""

@@ -1,0 +1,256 @@
+"""LexicalIndex in OpenSearch. Texts arrive as terms that are analysed already, so every engine finds the same."""
+
+import hashlib
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+from opensearchpy import AsyncOpenSearch
+
+from adapters.embedded.analysis import (
+    QueryTerm,
+    document_terms,
+    english_terms,
+    is_english,
+    plain_terms,
+    query_terms,
+    spans_of,
+)
+from adapters.embedded.stored_passage import (
+    engine_text,
+    filter_values,
+    passage_from_json,
+    passage_to_json,
+    record_term,
+)
+from adapters.opensearch.connection import ENGINE, engine_errors
+from service.domain.content import Passage, PassageKey
+from service.domain.deadline import Deadline
+from service.domain.errors import EngineLate, EngineUnavailable
+from service.domain.filters import SearchScope
+from service.domain.graph import NodeIdentity
+from service.ports import PassageHit, Span
+
+Json = dict[str, Any]
+
+# Three fields a form: together under the 1,024 clauses that a cluster allows unless told otherwise.
+_MOST_FORMS = 320
+
+_RECORDS_AT_ONCE = 1_000
+_KEYS_AT_ONCE = 5_000
+_KEEP_ALIVE = "1m"
+
+
+class OpenSearchIndex:
+    """Passages behind the alias `{prefix}-passages`. `write_seconds` bounds each write and each walk's step."""
+
+    def __init__(
+        self,
+        client: AsyncOpenSearch,
+        *,
+        prefix: str = "cogitave",
+        title_boost: float = 2.0,
+        heading_boost: float = 1.5,
+        write_seconds: float = 60.0,
+    ) -> None:
+        self._client = client
+        self._index = f"{prefix}-passages"
+        self._boosts = (("title", title_boost), ("heading", heading_boost), ("text", 1.0))
+        self._write_seconds = write_seconds
+
+    @property
+    def engine(self) -> str:
+        return ENGINE
+
+    async def add(self, passages: Sequence[Passage], generation: int) -> None:
+        if not passages:
+            return
+        lines: list[Json] = []
+        for passage in passages:
+            lines.append({"index": {"_id": _id(passage.key)}})
+            lines.append(_document(passage, generation))
+        async with engine_errors(self._write_seconds):
+            answer = await self._client.bulk(body=lines, index=self._index, params={"refresh": "true"})
+        if answer["errors"]:
+            failure = next(item["index"]["error"] for item in answer["items"] if "error" in item["index"])
+            raise EngineUnavailable(ENGINE, f"a passage was not taken: {failure['type']}: {failure['reason']}")
+
+    async def search(self, text: str, scope: SearchScope, *, depth: int, deadline: Deadline) -> list[PassageHit]:
+        terms = query_terms(text)
+        if not terms:
+            return []
+        found = await self._search(
+            {
+                "query": {"bool": {"must": [self._any_of(terms)], "filter": _within(scope)}},
+                "collapse": {"field": "node"},
+                "size": depth,
+                "stored_fields": ["key"],
+                "track_total_hits": False,
+            },
+            deadline,
+        )
+        hits = [PassageHit(_key(hit), hit["_score"]) for hit in found["hits"]["hits"]]
+        # Equal scores come in the order of the segments, which a merge changes: the key decides instead.
+        return sorted(hits, key=lambda hit: (-hit.score, hit.passage.identity.key, hit.passage.number))
+
+    async def passages(
+        self, keys: Sequence[PassageKey], scope: SearchScope, *, deadline: Deadline
+    ) -> dict[PassageKey, Passage]:
+        if not keys:
+            return {}
+        ids = {"ids": {"values": [_id(key) for key in keys]}}
+        found = await self._search(
+            {
+                "query": {"bool": {"filter": [ids, *_within(scope)]}},
+                "size": len(keys),
+                "_source": ["stored"],
+                "track_total_hits": False,
+            },
+            deadline,
+        )
+        passages = (passage_from_json(hit["_source"]["stored"]) for hit in found["hits"]["hits"])
+        return {passage.key: passage for passage in passages}
+
+    async def highlight(self, text: str, passages: Sequence[Passage], *, deadline: Deadline) -> list[tuple[Span, ...]]:
+        if deadline.has_passed:
+            raise EngineLate(ENGINE)
+        forms = frozenset(form for term in query_terms(text) for form in term.forms)
+        return [_highlights(passage, forms) for passage in passages]
+
+    async def known_terms(self, text: str, scope: SearchScope, *, deadline: Deadline) -> Mapping[str, int]:
+        terms = query_terms(text)[:_MOST_FORMS]
+        if not terms:
+            return {}
+        found = await self._search(
+            {
+                "size": 0,
+                "query": {"bool": {"filter": _within(scope)}},
+                "aggs": {"terms": {"filters": {"filters": [self._any_of([term]) for term in terms]}}},
+                "track_total_hits": False,
+            },
+            deadline,
+        )
+        buckets = found["aggregations"]["terms"]["buckets"]
+        return {term.name: int(bucket["doc_count"]) for term, bucket in zip(terms, buckets, strict=True)}
+
+    async def remove(self, records: Collection[tuple[NodeIdentity, str]]) -> None:
+        names = [record_term(identity, content_hash) for identity, content_hash in records]
+        for start in range(0, len(names), _RECORDS_AT_ONCE):
+            await self._delete({"terms": {"record": names[start : start + _RECORDS_AT_ONCE]}})
+
+    async def remove_after(self, generation: int) -> None:
+        await self._delete({"range": {"generation": {"gt": generation}}})
+
+    async def keys(self, generation: int) -> set[PassageKey]:
+        async with engine_errors(self._write_seconds):
+            opened = await self._client.create_pit(index=self._index, params={"keep_alive": _KEEP_ALIVE})
+        pit = {"id": opened["pit_id"], "keep_alive": _KEEP_ALIVE}
+        try:
+            return await self._walk(pit, generation)
+        finally:
+            async with engine_errors(self._write_seconds):
+                await self._client.delete_pit(body={"pit_id": [pit["id"]]})
+
+    async def check(self, deadline: Deadline) -> None:
+        async with engine_errors(deadline.seconds_left):
+            await self._client.count(index=self._index, body={"query": {"match_none": {}}})
+
+    async def close(self) -> None:
+        """The client is its opener's to close."""
+
+    async def _walk(self, pit: Json, generation: int) -> set[PassageKey]:
+        keys: set[PassageKey] = set()
+        request: Json = {
+            "size": _KEYS_AT_ONCE,
+            "query": {"bool": {"filter": [_up_to(generation)]}},
+            "stored_fields": ["key"],
+            "sort": ["_shard_doc"],
+            "track_total_hits": False,
+            "pit": pit,
+        }
+        while True:
+            async with engine_errors(self._write_seconds):
+                hits = (await self._client.search(body=request))["hits"]["hits"]
+            keys.update(_key(hit) for hit in hits)
+            if len(hits) < _KEYS_AT_ONCE:
+                return keys
+            request["search_after"] = hits[-1]["sort"]
+
+    async def _search(self, body: Json, deadline: Deadline) -> Json:
+        if deadline.has_passed:
+            raise EngineLate(ENGINE)
+        seconds = deadline.seconds_left
+        async with engine_errors(seconds):
+            found: Json = await self._client.search(
+                index=self._index, body={**body, "timeout": f"{max(1, int(seconds * 1000))}ms"}
+            )
+        if found["timed_out"]:
+            raise EngineLate(ENGINE)
+        if found["_shards"]["failed"]:
+            raise EngineUnavailable(ENGINE, f"{found['_shards']['failed']} shards did not answer")
+        return found
+
+    async def _delete(self, query: Json) -> None:
+        async with engine_errors(self._write_seconds):
+            answer = await self._client.delete_by_query(
+                index=self._index, body={"query": query}, params={"refresh": "true", "conflicts": "proceed"}
+            )
+        if answer["failures"] or answer["version_conflicts"]:
+            raise EngineUnavailable(ENGINE, "some passages could not be removed; try again")
+
+    def _any_of(self, terms: Sequence[QueryTerm]) -> Json:
+        forms = dict.fromkeys(form for term in terms for form in term.forms)
+        clauses = [
+            {"term": {field: {"value": form, "boost": boost}}}
+            for form in list(forms)[:_MOST_FORMS]
+            for field, boost in self._boosts
+        ]
+        return {"bool": {"should": clauses, "minimum_should_match": 1}}
+
+
+def _within(scope: SearchScope) -> list[Json]:
+    """The scope as clauses that must hold and score nothing."""
+    clauses = [_up_to(scope.generation), _one_of("visibleTo", scope.audiences)]
+    clauses.extend(_one_of(name, values) for name, values in scope.filter.constraints().items())
+    return clauses
+
+
+def _up_to(generation: int) -> Json:
+    return {"range": {"generation": {"lte": generation}}}
+
+
+def _one_of(field: str, values: Iterable[str]) -> Json:
+    return {"terms": {field: sorted(engine_text(value) for value in values)}}
+
+
+def _id(key: PassageKey) -> str:
+    """An id of the engine's holds 512 bytes, a uid any number."""
+    return hashlib.sha256(engine_text(str(key)).encode()).hexdigest()
+
+
+def _key(hit: Json) -> PassageKey:
+    return PassageKey.parse(json.loads(hit["fields"]["key"][0]))
+
+
+def _document(passage: Passage, generation: int) -> Json:
+    node = passage.node
+    english = is_english(node.identity.locale)
+    texts = {"title": node.title, "heading": passage.heading, "text": passage.text}
+    return {
+        **{field: " ".join(document_terms(text, english=english)) for field, text in texts.items()},
+        # JSON, so that every key reads back exactly, half a surrogate pair included.
+        "key": json.dumps(str(passage.key)),
+        "node": hashlib.sha256(engine_text(node.identity.key).encode()).hexdigest(),
+        "record": record_term(node.identity, passage.content_hash),
+        "generation": generation,
+        "visibleTo": [engine_text(audience) for audience in node.visible_to],
+        **{name: list(values) for name, values in filter_values(node).items() if values},
+        "stored": passage_to_json(passage),
+    }
+
+
+def _highlights(passage: Passage, forms: frozenset[str]) -> tuple[Span, ...]:
+    of_word = english_terms if is_english(passage.node.identity.locale) else plain_terms
+    return tuple(
+        Span(start, end) for start, end in spans_of(passage.text, lambda word: not forms.isdisjoint(of_word(word)))
+    )
