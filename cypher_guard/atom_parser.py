@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from cypher_guard.cursor import Cursor, is_name
-from cypher_guard.lexer import LARGEST_INTEGER, QUOTED
+from cypher_guard.lexer import LARGEST_INTEGER
 from cypher_guard.match_parser import read_subquery
 from cypher_guard.pattern_parser import SHORTEST_FUNCTIONS, read_map, read_named_path, read_path, starts_path
 from cypher_guard.tree import (
@@ -16,6 +16,7 @@ from cypher_guard.tree import (
     ListOf,
     Literal,
     MapProjection,
+    Match,
     NullTest,
     Parameter,
     PatternComprehension,
@@ -239,7 +240,7 @@ def _read_exists_or_size(cursor: Cursor, kind: str, position: int) -> Expression
         cursor.expect(")", "that closes the call")
         if kind == "EXISTS":
             return PatternTest(path, position)
-        return Subquery("COUNT", (_as_match(path),), None, position)
+        return Subquery("COUNT", (Match(False, (path,), None, position),), None, position)
     if kind == "SIZE":
         return None
     cursor.advance()
@@ -251,12 +252,6 @@ def _read_exists_or_size(cursor: Cursor, kind: str, position: int) -> Expression
         )
     cursor.expect(")", "that closes the call")
     return NullTest(operand, True, position)
-
-
-def _as_match(path):  # type: ignore[no-untyped-def]
-    from cypher_guard.tree import Match
-
-    return Match(False, (path,), None, path.position)
 
 
 def _read_map_projection(cursor: Cursor, position: int) -> Expression:
@@ -318,4 +313,3 @@ _READERS: dict[str, Callable[[Cursor], Expression]] = {
     "{": _read_map,
     "CASE": _read_case,
 }
-assert QUOTED not in _READERS

@@ -127,7 +127,7 @@ class NoAggregates:
         self.binder.no_aggregates = self.before
 
 
-def bind_variable(binder: Binder, node: Variable, scope: Scope) -> Bound:
+def bind_variable(_: Binder, node: Variable, scope: Scope) -> Bound:
     """A name that must be in scope."""
     value_type = scope.names.get(node.name)
     if value_type is None:
@@ -142,7 +142,7 @@ def bind_variable(binder: Binder, node: Variable, scope: Scope) -> Bound:
     return node, value_type
 
 
-def bind_parameter(binder: Binder, node: Parameter, scope: Scope) -> Bound:
+def bind_parameter(binder: Binder, node: Parameter, _: Scope) -> Bound:
     """A value that the caller gives beside the text."""
     binder.use_parameter(node.name, node.position)
     return node, ANY

@@ -55,7 +55,7 @@ _RESULTS = {
 _ALIASES = {"lower": "toLower", "upper": "toUpper", "character_length": "char_length"}
 
 
-def bind_count_all(binder: Binder, node: CountAll, scope: Scope) -> Bound:
+def bind_count_all(binder: Binder, node: CountAll, _: Scope) -> Bound:
     _enter_aggregate(binder, "count", node.position)
     return node, INTEGER
 

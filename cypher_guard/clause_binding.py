@@ -7,9 +7,11 @@ from cypher_guard.pattern_binding import PatternScope, bind_paths
 from cypher_guard.tree import (
     Expression,
     Match,
+    NodePattern,
     Path,
     PatternComprehension,
     PatternTest,
+    RelationshipPattern,
     Subquery,
     Unwind,
 )
@@ -62,7 +64,8 @@ def bind_unwind(binder: Binder, unwind: Unwind, scope: Scope) -> tuple[Unwind, S
 
 def bind_pattern_test(binder: Binder, node: PatternTest, scope: Scope) -> Bound:
     """A pattern as a predicate is EXISTS {} of names that are known already."""
-    for each in (*node.path.nodes, *node.path.relationships):
+    named: list[NodePattern | RelationshipPattern] = [*node.path.nodes, *node.path.relationships]
+    for each in named:
         name = each.variable
         if name is not None and name not in scope.names:
             raise Refusal(

@@ -14,8 +14,23 @@ LONGEST_CHAIN = 512
 class Cursor:
     """One pass over the tokens: it only ever moves forward."""
 
-    __slots__ = ("depth", "ends", "index", "kinds", "max_frames", "max_nesting", "partners", "starts", "steps")
-    __slots__ += ("frames", "max_subqueries", "read_expression", "subqueries", "text", "values")
+    __slots__ = (
+        "depth",
+        "ends",
+        "frames",
+        "index",
+        "kinds",
+        "max_frames",
+        "max_nesting",
+        "max_subqueries",
+        "partners",
+        "read_expression",
+        "starts",
+        "steps",
+        "subqueries",
+        "text",
+        "values",
+    )
 
     def __init__(
         self,
@@ -119,4 +134,4 @@ class Cursor:
 def is_name(kind: str) -> bool:
     """Whether tokens of this kind can name something."""
     first = kind[0]
-    return first.isupper() or first == "_" or kind == QUOTED or kind == WORD
+    return first.isupper() or first == "_" or kind in (QUOTED, WORD)

@@ -5,7 +5,9 @@ from cypher_guard.tree import (
     Call,
     Case,
     Expression,
+    Index,
     ListComprehension,
+    ListOf,
     Literal,
     MapOf,
     MapProjection,
@@ -48,22 +50,30 @@ def export_node(binder: Binder, shown: Expression, position: int) -> Expression:
     """A node as its allowed properties and its labels."""
     labels = ("labels", Call("labels", (shown,), False, position))
     exported = binder.profile.exported_properties
-    return _export_entity(shown, exported, labels, position)
+    return _export_entity(binder, shown, exported, labels, position)
 
 
 def export_relationship(binder: Binder, shown: Expression, position: int) -> Expression:
     """A relationship as its type and its allowed properties."""
     kind = ("type", Call("type", (shown,), False, position))
-    return _export_entity(shown, binder.profile.exported_edge_properties, kind, position)
+    return _export_entity(binder, shown, binder.profile.exported_edge_properties, kind, position)
+
+
+def _export_open_entity(binder: Binder, shown: Expression, kind: str, position: int) -> Expression:
+    """Every property, for a profile without a list of them; Cypher projects a name only, so others get one."""
+    if isinstance(shown, Variable):
+        return MapProjection(shown, ((None, shown), (kind, Call(kind, (shown,), False, position))), position)
+    name = Variable(binder.fresh("x"), position)
+    projected = _export_open_entity(binder, name, kind, position)
+    named = ListComprehension(name.name, ListOf((shown,), position), None, projected, position)
+    return Index(named, Literal(0, position), position)
 
 
 def _export_entity(
-    shown: Expression, exported: tuple[str, ...] | None, extra: tuple[str, Expression], position: int
+    binder: Binder, shown: Expression, exported: tuple[str, ...] | None, extra: tuple[str, Expression], position: int
 ) -> Expression:
     if exported is None:
-        if not isinstance(shown, Variable):
-            raise Refusal("bad_type", "name this node before returning it", position)
-        return MapProjection(shown, ((None, shown), extra), position)
+        return _export_open_entity(binder, shown, extra[0], position)
     entries = property_entries(shown, exported, {extra[0]}, position)
     return unless_null(shown, MapOf((*entries, extra), position))
 

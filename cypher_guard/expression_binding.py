@@ -11,7 +11,6 @@ from cypher_guard.tree import (
     Constant,
     Expression,
     Index,
-    LabelChain,
     LabelExpression,
     LabelName,
     LabelTest,
@@ -54,7 +53,7 @@ _HOLDERS = frozenset({"NODE", "RELATIONSHIP", "UNSURE"})
 _OPEN_DATA = frozenset({"ANY", "NULL", "TEMPORAL", "DURATION", "POINT"})
 
 
-def bind_literal(binder: Binder, node: Literal | Constant, scope: Scope) -> Bound:
+def bind_literal(_binder: Binder, node: Literal | Constant, _scope: Scope) -> Bound:
     return node, type_of(node.value)
 
 
@@ -106,10 +105,10 @@ def bind_index(binder: Binder, node: Index, scope: Scope) -> Bound:
         if index_type.kind != "INTEGER":
             raise Refusal("unknown_property", "a property must be named, not computed", node.position)
         value = UNSURE
-    elif kind in ("ANY", "NULL"):
+    elif kind in ("ANY", "NULL") and index_type.kind in ("INTEGER", "NUMBER", "STRING", "ANY", "NULL"):
         value = ANY
     else:
-        raise Refusal("bad_type", f"{holder} has no items", node.position)
+        raise Refusal("bad_type", f"{holder} has no items by {index_type}", node.position)
     return Index(subject, index, node.position), value
 
 
@@ -181,10 +180,7 @@ def bind_case(binder: Binder, node: Case, scope: Scope) -> Bound:
     result_type = NULL
     branches: list[tuple[Expression, Expression]] = []
     for test, result in node.branches:
-        if subject is None:
-            bound_test = binder.boolean(test, scope, "WHEN")
-        else:
-            bound_test = binder.expression(test, scope)[0]
+        bound_test = binder.boolean(test, scope, "WHEN") if subject is None else binder.expression(test, scope)[0]
         bound, value = binder.expression(result, scope)
         result_type = join(result_type, value)
         branches.append((bound_test, bound))
@@ -226,10 +222,11 @@ def _sum(left: ValueType, right: ValueType, position: int) -> ValueType:
         left_item = left.item if left.kind == "LIST" else left
         right_item = right.item if right.kind == "LIST" else right
         return list_of(join(left_item or ANY, right_item or ANY))
+    kinds = {left.kind, right.kind}
     for value in (left, right):
-        if value.holds_entity or value.kind in ("BOOLEAN", "MAP", "POINT"):
+        if value.holds_entity or value.kind == "MAP" or (value.kind in ("BOOLEAN", "POINT") and "STRING" not in kinds):
             raise Refusal("bad_type", f"{value} cannot be added", position)
-    if left.kind == "STRING" or right.kind == "STRING":
+    if "STRING" in kinds:
         return STRING
     return _arithmetic("+", left, right, position)
 
@@ -239,15 +236,29 @@ def _arithmetic(operator: str, left: ValueType, right: ValueType, position: int)
         if value.kind in ("STRING", "BOOLEAN", "LIST", "MAP", "POINT") or value.holds_entity:
             raise Refusal("bad_type", f"{operator} takes numbers, and this is {value}", position)
     kinds = {left.kind, right.kind}
+    if "TEMPORAL" in kinds or "DURATION" in kinds:
+        return _calendar(operator, left, right, position)
     if "ANY" in kinds:
         return ANY
-    if "TEMPORAL" in kinds:
-        return TEMPORAL
-    if "DURATION" in kinds:
-        return DURATION
     if operator == "^" or "FLOAT" in kinds:
         return FLOAT
     return INTEGER if kinds == {"INTEGER"} else NUMBER
+
+
+def _calendar(operator: str, left: ValueType, right: ValueType, position: int) -> ValueType:
+    """Points in time move by durations; durations add up and are scaled by numbers."""
+    unknown = ("ANY", "NULL")
+    if left.kind == "TEMPORAL" and operator in "+-" and right.kind in ("DURATION", *unknown):
+        return TEMPORAL
+    if right.kind == "TEMPORAL" and operator == "+" and left.kind in ("DURATION", *unknown):
+        return TEMPORAL
+    if operator in "+-" and {left.kind, right.kind} <= {"DURATION", *unknown}:
+        return ANY if "ANY" in (left.kind, right.kind) else DURATION
+    if operator in "*/" and left.kind == "DURATION" and right.kind in ("INTEGER", "FLOAT", "NUMBER", *unknown):
+        return DURATION
+    if operator == "*" and right.kind == "DURATION" and left.kind in ("INTEGER", "FLOAT", "NUMBER", *unknown):
+        return DURATION
+    raise Refusal("bad_type", f"{operator} cannot stand between {left} and {right}", position)
 
 
 def bind_comparison(binder: Binder, node: Comparison, scope: Scope) -> Bound:

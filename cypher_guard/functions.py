@@ -40,7 +40,7 @@ character_length(string) integer
 left(string, integer) string
 lower(string) string
 ltrim(string, string?) string
-replace(string, string, string) string
+replace(short string, string, short string) string
 right(string, integer) string
 rtrim(string, string?) string
 split(string, string) list<string>
@@ -53,9 +53,9 @@ toString(scalar) string
 toStringOrNull(any) string
 toInteger(convertible) integer
 toIntegerOrNull(any) integer
-toFloat(convertible) float
+toFloat(numeric) float
 toFloatOrNull(any) float
-toBoolean(convertible) boolean
+toBoolean(truth) boolean
 toBooleanOrNull(any) boolean
 toStringList(list) list<string>
 toIntegerList(list) list<integer>
@@ -105,7 +105,7 @@ vector.similarity.euclidean(any, any) float
 """
 
 _AGGREGATES = """
-avg(number) any
+avg(summable) any
 collect(anything) list<item>
 count(anything) integer
 max(anything) same
@@ -114,7 +114,7 @@ percentileCont(number, number) float
 percentileDisc(number, number) any
 stDev(number) float
 stDevP(number) float
-sum(number) any
+sum(summable) any
 """
 
 

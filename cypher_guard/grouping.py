@@ -1,5 +1,6 @@
 """What may stand beside an aggregate, and what may order its rows."""
 
+from collections.abc import Container
 from dataclasses import fields, replace
 
 from cypher_guard.functions import FUNCTIONS
@@ -30,10 +31,13 @@ def is_aggregate(node: object) -> bool:
     return function is not None and function.aggregate
 
 
-def check_grouping(expression: Expression, keys: list[Expression], position: int) -> None:
-    """Beside an aggregate stand constants and columns alone: Neo4j could not tell what else to group by."""
-    simple = [key for key in keys if isinstance(key, (Variable, Property))]
-    loose = _ungrouped(expression, simple, frozenset())
+def check_grouping(expression: Expression, keys: list[Expression], names: Container[str], position: int) -> None:
+    """Beside an aggregate stand constants and columns alone: Neo4j could not tell what else to group by.
+
+    keys: the columns that do not aggregate. names: the variables in scope before the clause.
+    """
+    simple = [key for key in keys if isinstance(key, Variable) or _is_look_up(key)]
+    loose = _ungrouped(expression, simple, names)
     if loose is not None:
         raise Refusal(
             "bad_aggregate",
@@ -43,37 +47,33 @@ def check_grouping(expression: Expression, keys: list[Expression], position: int
         )
 
 
-def _ungrouped(node: object, keys: list[Variable | Property], local: frozenset[str]) -> str | None:
+def _is_look_up(node: object) -> bool:
+    return isinstance(node, Property) and isinstance(node.subject, Variable)
+
+
+def _ungrouped(node: object, keys: list[Expression], names: Container[str]) -> str | None:
+    """The first name or property that no column fixes; names that the expression itself binds are free."""
     if is_aggregate(node) or node in keys:
         return None
-    if isinstance(node, Variable):
-        return None if node.name in local else node.name
-    if isinstance(node, Property) and isinstance(node.subject, Variable) and node.subject.name not in local:
-        return f"{node.subject.name}.{node.key}"
-    if isinstance(node, (ListComprehension, Quantifier)):
-        loose = _ungrouped(node.source, keys, local)
-        if loose is not None:
-            return loose
-        local = local | {node.variable}
-    if isinstance(node, (NodePattern, RelationshipPattern)) and node.variable is not None:
-        if node.variable.startswith("__") or Variable(node.variable, 0) in keys:
-            local = local | {node.variable}
-        else:
-            return node.variable
+    if isinstance(node, Property) and isinstance(node.subject, Variable):
+        loose = _ungrouped(node.subject, keys, names)
+        return None if loose is None else f"{loose}.{node.key}"
+    if isinstance(node, (Variable, NodePattern, RelationshipPattern)):
+        name = node.name if isinstance(node, Variable) else node.variable
+        if name is not None and name in names and Variable(name, 0) not in keys:
+            return name
     for part in parts(node):
-        loose = _ungrouped(part, keys, local)
+        loose = _ungrouped(part, keys, names)
         if loose is not None:
             return loose
     return None
 
 
-def substitute(
-    expression: Expression, items: list[Item], aliases: dict[str, object] | dict[str, object]
-) -> tuple[Expression, str | None]:
+def substitute(expression: Expression, items: list[Item]) -> tuple[Expression, str | None]:
     """The expression in terms of the columns, and a name in it that is no column, if any is left."""
     columns = [(item.expression, Variable(item.name, item.position)) for item in items]
     shown = _substitute(expression, columns)
-    return shown, _foreign(shown, frozenset(aliases))
+    return shown, _foreign(shown, frozenset([item.name for item in items]))
 
 
 def _substitute(node: Expression, columns: list[tuple[Expression, Variable]]) -> Expression:

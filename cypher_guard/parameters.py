@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from cypher_guard.growth import STORED_CHARACTERS
 from cypher_guard.lexer import LARGEST_INTEGER
 from cypher_guard.profile import Profile
 from cypher_guard.value_types import accepts, type_of
@@ -35,8 +36,11 @@ def check_parameters(
     budget = Budget(profile.max_parameter_bytes)
     checked = {name: budget.copy(name, value, 0) for name, value in given.items()}
     for name, kind in kinds.items():
-        if not accepts(kind, type_of(checked[name])):
+        value = checked[name]
+        if not accepts(kind, type_of(value)):
             raise Refusal("bad_parameter", f"the parameter ${name} must be a {kind}", used[name])
+        if kind == "short string" and isinstance(value, str) and len(value) > STORED_CHARACTERS:
+            raise Refusal("too_large", f"the parameter ${name} is too long for replace()", used[name])
     return checked
 
 
@@ -60,7 +64,7 @@ class Budget:
         kind = type(value)
         if kind is str:
             return self._copy_text(name, str(value))
-        if kind is int:
+        if isinstance(value, int) and kind is int:
             if not -LARGEST_INTEGER <= value < LARGEST_INTEGER:
                 raise Refusal("bad_parameter", f"the parameter ${name} is beyond 64 bits", None)
             self._spend(8)

@@ -103,7 +103,7 @@ def _bind_path(binder: Binder, path: Path, patterns: PatternScope) -> Path:
 
 def _bind_node(binder: Binder, node: NodePattern, patterns: PatternScope) -> NodePattern:
     name = node.variable
-    if name is None and (binder.visibility is not None or node.labels is not None):
+    if name is None and _needs_name(binder, node):
         name = binder.fresh("n")
         patterns.scope.names[name] = NODE
         if binder.visibility is not None:
@@ -117,28 +117,43 @@ def _bind_node(binder: Binder, node: NodePattern, patterns: PatternScope) -> Nod
         binder.note(node.position, "a label expression moved into WHERE")
     properties = None
     if node.properties is not None:
-        properties = _bind_properties(binder, node.properties, name, NODE, patterns)
+        properties = _bind_properties(binder, node.properties, name, patterns)
     if node.where is not None:
         patterns.predicates.append(binder.boolean(node.where, patterns.scope, "WHERE"))
         binder.note(node.position, "WHERE inside a node moved into the clause's WHERE")
     return NodePattern(name, labels, properties, None, node.position)
 
 
-def _plain_labels(binder: Binder, labels: LabelExpression | None) -> LabelExpression | None:
+def _needs_name(binder: Binder, node: NodePattern) -> bool:
+    """Whether something in WHERE will speak of the node."""
+    if binder.visibility is not None:
+        return True
+    if node.properties is not None and not _is_constant(node.properties):
+        return True
+    return node.labels is not None and not _is_plain(node.labels)
+
+
+def _is_constant(properties: MapOf) -> bool:
+    return all(isinstance(value, (Literal, Constant, Parameter)) for _, value in properties.entries)
+
+
+def _is_plain(labels: LabelExpression) -> bool:
     """`A`, `A&B` or `A|B`, which every engine reads inside a node."""
-    if labels is None:
-        return None
     names = labels.operands if isinstance(labels, LabelChain) else (labels,)
-    for name in names:
-        if not isinstance(name, LabelName):
-            return None
-        check_label(binder.profile, name.name, name.position)
+    return all(isinstance(name, LabelName) for name in names)
+
+
+def _plain_labels(binder: Binder, labels: LabelExpression | None) -> LabelExpression | None:
+    """The labels that stay inside the node, checked; None where they move into WHERE."""
+    if labels is None or not _is_plain(labels):
+        return None
+    for name in labels.operands if isinstance(labels, LabelChain) else (labels,):
+        if isinstance(name, LabelName):
+            check_label(binder.profile, name.name, name.position)
     return labels
 
 
-def _bind_properties(
-    binder: Binder, properties: MapOf, name: str | None, holder: ValueType, patterns: PatternScope
-) -> MapOf | None:
+def _bind_properties(binder: Binder, properties: MapOf, name: str | None, patterns: PatternScope) -> MapOf | None:
     """Constants stay in the pattern; anything else becomes an equality in WHERE."""
     kept: list[tuple[str, Expression]] = []
     for key, value in properties.entries:
@@ -160,9 +175,7 @@ def _bind_relationship(
     length, name = relationship.length, relationship.variable
     hops = 1 if length is None else check_length(binder.profile, length)
     binder.cross(max(hops, 1), relationship.position)
-    constant = relationship.properties is None or all(
-        isinstance(value, (Literal, Constant, Parameter)) for _, value in relationship.properties.entries
-    )
+    constant = relationship.properties is None or _is_constant(relationship.properties)
     crosses = hops > 1 and binder.visibility is not None
     predicated = relationship.where is not None or relationship.quantified is not None or not constant
     if name is None and (crosses or predicated):
@@ -172,8 +185,7 @@ def _bind_relationship(
     properties = None
     if relationship.properties is not None:
         if length is None or constant:
-            holder = RELATIONSHIP
-            properties = _bind_properties(binder, relationship.properties, name, holder, patterns)
+            properties = _bind_properties(binder, relationship.properties, name, patterns)
         else:
             _bind_each(binder, relationship, name or "", patterns)
     if length is None:

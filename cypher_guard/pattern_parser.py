@@ -232,7 +232,9 @@ def _read_relationship(cursor: Cursor) -> RelationshipPattern:
     position = cursor.position
     left = cursor.accept("<")
     cursor.expect("-", "of a relationship")
-    variable, types, properties, where, length = None, (), None, None, None
+    variable: str | None = None
+    types: tuple[LabelName, ...] = ()
+    properties, where, length = None, None, None
     bare = not cursor.accept("[")
     if not bare:
         if cursor.names() and not (cursor.kind == "WHERE" and cursor.ahead(1) not in (":", "]", "*", "{")):
@@ -250,9 +252,6 @@ def _read_relationship(cursor: Cursor) -> RelationshipPattern:
         if length is not None:
             raise Refusal("syntax", "a relationship cannot have both * and a quantifier", quantifier.position)
         length = quantifier
-    elif length is not None and where is not None:
-        # Neo4j refuses the form; the meaning is clear, so it is read as the quantified one.
-        pass
     direction: OneOf["left", "right", "both"] = "both" if left == right else "left" if left else "right"
     return RelationshipPattern(variable, types, properties, where, direction, length, None, bare, position)
 

@@ -34,6 +34,7 @@ class Plan:
     columns: tuple[str, ...]
     hops: int
     fingerprint: str
+    cost: float
     tree: Query
     canonical: tuple[Clause, ...]
     rewrites: tuple[tuple[int, str], ...]
@@ -50,7 +51,7 @@ def make_plan(text: str, profile: Profile, visibility: VisibilityShape | None) -
     )
     binder = Binder(profile, visibility, RULES)
     clauses, last, bounds = _bind(binder, query)
-    estimate(profile, clauses)
+    cost = estimate(profile, clauses)
     renderer = Renderer(visibility)
     rendered = LANGUAGE_PREFIX + renderer.query(clauses)
     return Plan(
@@ -63,6 +64,7 @@ def make_plan(text: str, profile: Profile, visibility: VisibilityShape | None) -
         columns=last.columns,
         hops=binder.hops,
         fingerprint=sha256(rendered.encode()).hexdigest()[:16],
+        cost=cost,
         tree=query,
         canonical=clauses,
         rewrites=tuple(binder.rewrites),

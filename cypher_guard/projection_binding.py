@@ -31,9 +31,13 @@ def bind_projection(binder: Binder, projection: Projection, scope: Scope) -> Bou
     """The canonical clause and the scope after it."""
     items, types, grouped = _bind_items(binder, projection, scope)
     aliases = {item.name: value for item, value in zip(items, types, strict=True)}
+    stands_for = {name: shown for name, shown in scope.stands_for.items() if name not in aliases}
+    merged = Scope({**scope.names, **aliases}, stands_for)
     binder.no_aggregates = None
     closed = projection.distinct or any(grouped)
-    order = tuple([_bind_order(binder, key, items, aliases, scope, closed, any(grouped)) for key in projection.order])
+    if not any(grouped):
+        binder.no_aggregates = "in the order of rows that are not aggregated"
+    order = tuple([_bind_order(binder, key, items, merged, closed) for key in projection.order])
     binder.no_aggregates = "outside RETURN and WITH"
     if projection.skip is not None and not order:
         order = _total_order(items, types)
@@ -41,11 +45,11 @@ def bind_projection(binder: Binder, projection: Projection, scope: Scope) -> Bou
     bounds: list[RowBound] = []
     skip, _ = _bind_bound(binder, projection.skip, "SKIP", projection.final, bounds)
     limit, cap = _bind_limit(binder, projection, bounds)
-    after = Scope(aliases) if closed or projection.final else Scope({**scope.names, **aliases}, scope.stands_for)
     where = None
     if projection.where is not None:
         with binder.inside("in WHERE"):
-            where = binder.boolean(projection.where, after, "WHERE")
+            where = binder.boolean(projection.where, merged, "WHERE")
+        where = _in_columns(where, items, projection.position, "be tested") if closed else where
     position = projection.position
     bound = Projection(projection.distinct, False, tuple(items), order, skip, limit, where, projection.final, position)
     clauses: tuple[Projection, ...] = (bound,)
@@ -86,34 +90,29 @@ def _bind_items(binder: Binder, projection: Projection, scope: Scope) -> tuple[l
         keys = [item.expression for item, aggregates in zip(items, grouped, strict=True) if not aggregates]
         for item, aggregates in zip(items, grouped, strict=True):
             if aggregates:
-                check_grouping(item.expression, keys, item.position)
+                check_grouping(item.expression, keys, scope.names, item.position)
     return items, types, grouped
 
 
-def _bind_order(
-    binder: Binder,
-    key: Order,
-    items: list[Item],
-    aliases: dict[str, ValueType],
-    scope: Scope,
-    closed: bool,
-    grouped: bool,
-) -> Order:
-    """After DISTINCT or an aggregate only the columns remain, so an order by a column's expression names the column."""
-    merged = Scope({**scope.names, **aliases}, {k: v for k, v in scope.stands_for.items() if k not in aliases})
-    if not grouped:
-        binder.no_aggregates = "in the order of rows that are not aggregated"
-    expression, _ = binder.expression(key.expression, merged)
+def _bind_order(binder: Binder, key: Order, items: list[Item], scope: Scope, closed: bool) -> Order:
+    expression, _ = binder.expression(key.expression, scope)
     if closed:
-        expression, missing = substitute(expression, items, aliases)
-        if missing is not None:
-            raise Refusal(
-                "unknown_variable",
-                f"{missing} is not a column, and after DISTINCT or an aggregate only columns can order rows",
-                key.position,
-                suggest(missing, aliases) or "Return it as a column.",
-            )
+        expression = _in_columns(expression, items, key.position, "order rows")
     return Order(expression, key.descending, key.position)
+
+
+def _in_columns(expression: Expression, items: list[Item], position: int, purpose: str) -> Expression:
+    """After DISTINCT or an aggregate only the columns remain, so what equals a column's expression names the column."""
+    names = [item.name for item in items]
+    shown, missing = substitute(expression, items)
+    if missing is not None:
+        raise Refusal(
+            "unknown_variable",
+            f"{missing} is not a column, and after DISTINCT or an aggregate only columns can {purpose}",
+            position,
+            suggest(missing, names) or "Return it as a column.",
+        )
+    return shown
 
 
 def _total_order(items: list[Item], types: list[ValueType]) -> tuple[Order, ...]:

@@ -38,7 +38,7 @@ def _collect(binder: Binder, expression: Expression, keyword: str) -> bool:
         return _collect(binder, expression.operand, keyword)
     if isinstance(expression, Arithmetic) and all(operator in "+-*/%" for operator, _ in expression.rest):
         parts = (expression.first, *(operand for _, operand in expression.rest))
-        return any([_collect(binder, part, keyword) for part in parts])
+        return sum([_collect(binder, part, keyword) for part in parts]) > 0
     position = getattr(expression, "position", 0)
     raise Refusal("bad_type", f"{keyword} takes a whole number or a parameter", position)
 
