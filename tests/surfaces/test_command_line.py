@@ -60,7 +60,19 @@ def test_a_search_reaches_the_tool_as_it_was_typed(toolbox, document, tmp_path):
     profile = tmp_path / "profile.json"
     profile.write_text('{"role": "developer", "monikers": ["net-8.0"]}')
     words = ["rank fusion", "--limit", "3", "--filter", "kind=page", "--filter", "kind=unit", "--filter", "product=a=b"]
-    more = ["--profile", str(profile), "--current-document", "manual.page-1", "--cursor", "4", "--explain"]
+    more = [
+        "--facet",
+        "kind",
+        "--facet",
+        "level",
+        "--profile",
+        str(profile),
+        "--current-document",
+        "manual.page-1",
+        "--cursor",
+        "4",
+        "--explain",
+    ]
     code, answer = document("search", *words, *more)
     assert code == 0
     assert toolbox.asked == [
@@ -70,6 +82,7 @@ def test_a_search_reaches_the_tool_as_it_was_typed(toolbox, document, tmp_path):
             filter={"kind": ["page", "unit"], "product": ["a=b"]},
             profile=CallerProfile(role="developer", monikers=["net-8.0"]),
             current_document="manual.page-1",
+            facets=["kind", "level"],
             cursor="4",
             explain=True,
         )
@@ -136,9 +149,9 @@ def test_why_not_asks_about_the_node_and_searches_nothing(toolbox, document):
 
 
 def test_nodes_lists_by_filter(toolbox, document):
-    code, answer = document("nodes", "--limit", "5", "--filter", "kind=page", "--cursor", "c")
+    code, answer = document("nodes", "--limit", "5", "--filter", "kind=page", "--facet", "type", "--cursor", "c")
     assert code == 0
-    assert toolbox.asked == [ListRequest(limit=5, filter={"kind": ["page"]}, cursor="c")]
+    assert toolbox.asked == [ListRequest(limit=5, filter={"kind": ["page"]}, facets=["type"], cursor="c")]
     assert answer["nodes"][0]["uid"] == "manual.page-1"
 
 

@@ -124,6 +124,11 @@ def test_an_explanation_gives_each_legs_rank_and_the_sum():
     assert "Manual (title)" in page
 
 
+def test_facets_are_a_line_each():
+    page = drawn(pages.search_page(search_result([], facets={"kind": {"page": 13, "unit": 12}}, explain=None)))
+    assert "kind: 13 page, 12 unit\n" in page
+
+
 def test_a_title_is_text_and_not_markup():
     page = drawn(pages.search_page(search_result([hit(1, title="[red]a[/red] \x1b]0;x\x07")], explain=None)))
     assert "[red]a[/red] �]0;x�" in page
@@ -169,6 +174,12 @@ def test_a_publish_page_counts_and_lists_the_findings():
     many = drawn(pages.publish_page(publish_result(*(diagnostic(number) for number in range(1, 26)))))
     assert many.count("yaml_broken") == pages.SHOWN_DIAGNOSTICS
     assert "and 5 more" in many
+
+
+def test_a_cursor_stays_in_one_line_to_be_copied(capsys):
+    cursor = "c" * 500
+    Output(as_json=False).result(search_result([hit(1)], explain=None, next_cursor=cursor), pages.search_page)
+    assert f"--cursor {cursor}\n" in capsys.readouterr().out
 
 
 class Terminal(io.TextIOWrapper):

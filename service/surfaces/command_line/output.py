@@ -19,6 +19,9 @@ from service.surfaces.encoding import encode
 
 Shown = TypeVar("Shown", bound=BaseModel)
 
+PIPED_COLUMNS = 200
+"""Where no terminal says how wide it is: wide enough that lines stay whole for grep."""
+
 
 @dataclass(frozen=True, slots=True)
 class Output:
@@ -31,14 +34,14 @@ class Output:
         if self.as_json:
             _write(json.loads(encode(result)))
         else:
-            _page_console().print(page(result))
+            _print_page(page(result))
 
     def document(self, value: dict[str, Any], page: RenderableType) -> None:
         """The same for what is no result of a tool."""
         if self.as_json:
             _write(value)
         else:
-            _page_console().print(page)
+            _print_page(page)
 
     def error(self, error: Exception) -> None:
         """The error as the command's one document, or in a line or two on stderr."""
@@ -116,8 +119,10 @@ class _StageLines:
             self._console.print(Text(f"{printable(stage)}: {total}" if total else printable(stage)))
 
 
-def _page_console() -> Console:
-    return Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
+def _print_page(page: RenderableType) -> None:
+    """A line that asks not to be wrapped, such as a cursor to be copied, runs over the edge instead of being cut."""
+    width = None if sys.stdout.isatty() else PIPED_COLUMNS
+    Console(file=sys.stdout, width=width, highlight=False, markup=False, emoji=False).print(page, crop=False)
 
 
 def _progress_console() -> Console:

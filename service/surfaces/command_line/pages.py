@@ -34,12 +34,13 @@ def search_page(result: SearchResult) -> RenderableType:
         parts.append(Text("Nothing found."))
     if result.explain:
         parts.append(_explanation(result))
+    parts.extend(_facets(result.facets))
     parts.extend(Text(printable(notice), style="yellow") for notice in result.notices)
     if result.degraded:
         parts.append(Text(f"Degraded: {printable('; '.join(result.degraded))}.", style="bold yellow"))
     parts.append(Text(f"{len(result.hits)} of {result.total} within reach, {result.took_ms:.1f} ms", style="dim"))
     if result.next_cursor:
-        parts.append(Text(f"More: --cursor {result.next_cursor}", style="dim"))
+        parts.append(_next_page(result.next_cursor))
     return Group(*parts)
 
 
@@ -52,9 +53,10 @@ def list_page(result: ListResult) -> RenderableType:
     table = _table("uid", "locale", "kind", "title", "docset")
     for node in result.nodes:
         _row(table, node.uid, node.locale, node.kind, node.title, node.docset)
-    parts: list[RenderableType] = [table, Text(f"{len(result.nodes)} of {result.total}", style="dim")]
+    parts: list[RenderableType] = [table, *_facets(result.facets)]
+    parts.append(Text(f"{len(result.nodes)} of {result.total}", style="dim"))
     if result.next_cursor:
-        parts.append(Text(f"More: --cursor {result.next_cursor}", style="dim"))
+        parts.append(_next_page(result.next_cursor))
     return Group(*parts)
 
 
@@ -111,6 +113,15 @@ def publish_page(result: PublishResult) -> RenderableType:
     return Group(*parts)
 
 
+def _facets(facets: Mapping[str, Mapping[str, int]]) -> list[RenderableType]:
+    """One line a facet; the counts are of the filtered estate, not of the hits."""
+    return [Text.assemble((f"{name}: ", "bold"), printable(_counts(counts))) for name, counts in facets.items()]
+
+
+def _next_page(cursor: str) -> Text:
+    return Text(f"More: --cursor {cursor}", style="dim", no_wrap=True, overflow="ignore")
+
+
 def _hit(place: int, hit: Hit) -> RenderableType:
     title = Text.assemble((f"{place:2} ", "dim"), (printable(hit.title), "bold"))
     if hit.passage.heading and hit.passage.heading != hit.title:
@@ -122,7 +133,7 @@ def _hit(place: int, hit: Hit) -> RenderableType:
         lines.insert(0, Text(printable(hit.url), style="cyan"))
     if hit.unverified:
         lines.append(Text("unverified: the graph did not answer", style="yellow"))
-    return Group(title, Padding(Group(*lines), (0, 0, 1, 3)))
+    return Group(title, Padding(Group(*lines), (0, 0, 1, 3), expand=False))
 
 
 def excerpt(passage: PassageResult) -> Text:

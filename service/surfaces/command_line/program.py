@@ -117,6 +117,9 @@ def search(
     current_document: Annotated[
         str | None, typer.Option(metavar="UID", help="The page that the caller is reading.")
     ] = None,
+    facet: Annotated[
+        list[str] | None, typer.Option("--facet", help="Count the filtered estate by this property; repeatable.")
+    ] = None,
     cursor: Annotated[str | None, typer.Option(help="The next page's, from the page before.")] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Say why each hit ranks where it does.")] = False,
     why_not: Annotated[str | None, typer.Option(metavar="UID", help="Say why this node is not among the hits.")] = None,
@@ -129,6 +132,7 @@ def search(
         filter=arguments.filters(filter or ()),
         profile=arguments.profile(profile),
         current_document=current_document,
+        facets=facet or [],
         cursor=cursor,
         explain=explain,
     )
@@ -153,11 +157,14 @@ def nodes(
     filter: Annotated[
         list[str] | None, typer.Option("--filter", metavar="KEY=VALUE", help="Narrow the estate; repeatable.")
     ] = None,
+    facet: Annotated[
+        list[str] | None, typer.Option("--facet", help="Count the filtered estate by this property; repeatable.")
+    ] = None,
     cursor: Annotated[str | None, typer.Option(help="The next page's, from the page before.")] = None,
 ) -> int:
     """List the estate's nodes by identity, without a question."""
     invocation: Invocation = context.obj
-    request = ListRequest(limit=limit, filter=arguments.filters(filter or ()), cursor=cursor)
+    request = ListRequest(limit=limit, filter=arguments.filters(filter or ()), facets=facet or [], cursor=cursor)
 
     async def work(toolbox: Toolbox) -> int:
         invocation.output.result(await toolbox.list_nodes(request, ANONYMOUS), pages.list_page)
