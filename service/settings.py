@@ -96,7 +96,7 @@ class Settings(BaseModel):
     page_rank_damping: float = _row(0.85, "Chance that a random walk goes on and does not start again.", "", gt=0, lt=1)
     page_rank_iterations: int = _row(20, "Steps of the power iteration.", "iterations", ge=1)
     prior_gain: float = _row(0.1, "γ: how much the graph prior may lift a hit, score · (1 + γ·prior).", "", ge=0)
-    prior_deadline: int = _row(100, "Time that a query waits for the graph prior.", "milliseconds", ge=1)
+    prior_deadline: int = _row(250, "Time that a query waits for the graph prior.", "milliseconds", ge=1)
     prior_compute_deadline: int = _row(30_000, "Time that one anchor's vector may take.", "milliseconds", ge=1)
     prior_vectors: int = _row(2_048, "Anchors whose vectors are kept in memory.", "vectors", ge=1)
     prior_classes: int = _row(64, "Visibility classes whose global scores are kept in memory.", "classes", ge=1)
@@ -121,7 +121,7 @@ class Settings(BaseModel):
     # Facets
     facet_values: int = _row(1_000, "Most values of one facet.", "values", ge=1)
     facet_deadline: int = _row(
-        50, "Time that a search waits for facets not counted yet.", "milliseconds", ge=1
+        250, "Time that a search waits for facets not counted yet.", "milliseconds", ge=1
     )
     facet_compute_deadline: int = _row(10_000, "Time that counting one facet may take.", "milliseconds", ge=1)
     facet_cache: int = _row(4_096, "Counted facets that are kept in memory.", "facets", ge=1)

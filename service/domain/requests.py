@@ -2,10 +2,26 @@
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-FilterValues = dict[str, list[str]]
+from service.domain.errors import QueryMalformed
+
+
+def well_formed(text: str) -> str:
+    """The text itself. Raises QueryMalformed for what no engine can hold."""
+    if "\0" in text:
+        raise QueryMalformed("The request holds a NUL character; send text.")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise QueryMalformed("The request holds half of a surrogate pair; send well-formed Unicode.") from None
+    return text
+
+
+Text = Annotated[str, AfterValidator(well_formed)]
+
+FilterValues = dict[Text, list[Text]]
 """Filter name → values, any of which suffices."""
 
 
@@ -18,28 +34,28 @@ class Request(BaseModel):
 class CallerProfile(Request):
     """What the caller is like. A profile only ranks; to exclude, use a filter."""
 
-    role: str | None = None
-    level: str | None = None
-    audience: str | None = None
-    region: str | None = None
-    locale: str | None = None
-    monikers: list[str] = Field(default_factory=list, description="Product versions in use, e.g. net-maui-8.0.")
-    skills: list[str] = Field(default_factory=list, description="Uids of skills the caller has.")
+    role: Text | None = None
+    level: Text | None = None
+    audience: Text | None = None
+    region: Text | None = None
+    locale: Text | None = None
+    monikers: list[Text] = Field(default_factory=list, description="Product versions in use, e.g. net-maui-8.0.")
+    skills: list[Text] = Field(default_factory=list, description="Uids of skills the caller has.")
 
 
 class SearchRequest(Request):
     """A question over the estate."""
 
-    text: Annotated[str, Field(description="The question, in words; no query syntax.")]
+    text: Annotated[Text, Field(description="The question, in words; no query syntax.")]
     limit: int | None = Field(default=None, description="Hits on a page.")
     filter: FilterValues = Field(default_factory=dict, description="Excludes all that does not match.")
     profile: CallerProfile = Field(default_factory=CallerProfile)
-    current_document: str | None = Field(default=None, description="Uid of the page that the caller is reading.")
-    products: list[str] = Field(default_factory=list, description="Products that the question is about.")
-    skills: list[str] = Field(default_factory=list, description="Skills that the question is about.")
-    facets: list[str] = Field(default_factory=list, description="Facets to count over the filtered estate.")
-    without_signals: list[str] = Field(default_factory=list, description="Signals to switch off, `prior` among them.")
-    cursor: str | None = Field(default=None, description="The `nextCursor` of the page before.")
+    current_document: Text | None = Field(default=None, description="Uid of the page that the caller is reading.")
+    products: list[Text] = Field(default_factory=list, description="Products that the question is about.")
+    skills: list[Text] = Field(default_factory=list, description="Skills that the question is about.")
+    facets: list[Text] = Field(default_factory=list, description="Facets to count over the filtered estate.")
+    without_signals: list[Text] = Field(default_factory=list, description="Signals to switch off, `prior` among them.")
+    cursor: Text | None = Field(default=None, description="The `nextCursor` of the page before.")
     explain: bool = Field(default=False, description="Say for each hit why it ranks where it does.")
 
 
@@ -47,8 +63,8 @@ class WhyNotRequest(Request):
     """Why a node is not among a search's hits."""
 
     search: SearchRequest
-    uid: str
-    locale: str | None = None
+    uid: Text
+    locale: Text | None = None
 
 
 class ListRequest(Request):
@@ -56,27 +72,27 @@ class ListRequest(Request):
 
     limit: int | None = None
     filter: FilterValues = Field(default_factory=dict)
-    facets: list[str] = Field(default_factory=list, description="Facets to count over the filtered estate.")
-    cursor: str | None = None
+    facets: list[Text] = Field(default_factory=list, description="Facets to count over the filtered estate.")
+    cursor: Text | None = None
 
 
 class NodeRequest(Request):
     """One node by uid; without a locale, the caller's, then the estate's default, then the first there is."""
 
-    uid: str
-    locale: str | None = None
+    uid: Text
+    locale: Text | None = None
 
 
 class GraphQueryRequest(Request):
     """Cypher for the guard."""
 
-    cypher: str
-    parameters: dict[str, object] = Field(default_factory=dict)
+    cypher: Text
+    parameters: dict[Text, object] = Field(default_factory=dict)
 
 
 class PublishRequest(Request):
     """Estates to read and publish. Docsets of the store that no path names stay as they are."""
 
-    paths: list[str] = Field(min_length=1, description="Folders, each an estate.")
+    paths: list[Text] = Field(min_length=1, description="Folders, each an estate.")
     strict: bool = Field(default=False, description="Publish nothing when there is a warning.")
     dry_run: bool = Field(default=False, description="Say what would change, and change nothing.")

@@ -45,31 +45,39 @@ class Publisher:
     projections: Projections
     readers: Sequence[EstateReader]
     settings: Settings
-    _busy: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
+    _writing: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
+    _publishing: bool = field(default=False, init=False)
 
     async def publish(self, request: PublishRequest, progress: Progress = silent) -> PublishResult:
         """Publish folders. Raises EstateUnreadable, PublishFailed (strict, and there were findings; nothing is written)
         or PublishInProgress."""
         started = time.perf_counter()
-        if self._busy.locked():
+        if self._publishing:
             raise PublishInProgress("A publish is under way here; wait until it is done.")
-        async with self._busy:
-            await self._recover(progress)
-            reading = await asyncio.to_thread(
-                read_estates, request.paths, self.readers, lambda done: progress("reading", done, 0)
-            )
-            if request.strict:
-                _refuse_findings(reading.diagnostics)
-            plan = await self._plan(reading)
-            embedded = 0
-            if not request.dry_run and not plan.difference.is_empty:
-                embedded = await self._carry_out(plan, progress)
-            return _result(plan, embedded, request.dry_run, time.perf_counter() - started)
+        self._publishing = True
+        try:
+            async with self._writing:
+                return await self._publish(request, progress, started)
+        finally:
+            self._publishing = False
 
     async def recover(self, progress: Progress = silent) -> None:
         """End what an earlier publish left unfinished: take it back before its flip, complete it after."""
-        async with self._busy:
+        async with self._writing:
             await self._recover(progress)
+
+    async def _publish(self, request: PublishRequest, progress: Progress, started: float) -> PublishResult:
+        await self._recover(progress)
+        reading = await asyncio.to_thread(
+            read_estates, request.paths, self.readers, lambda done: progress("reading", done, 0)
+        )
+        if request.strict:
+            _refuse_findings(reading.diagnostics)
+        plan = await self._plan(reading)
+        embedded = 0
+        if not request.dry_run and not plan.difference.is_empty:
+            embedded = await self._carry_out(plan, progress)
+        return _result(plan, embedded, request.dry_run, time.perf_counter() - started)
 
     async def _recover(self, progress: Progress) -> None:
         entry = await self.store.unfinished()

@@ -1,6 +1,7 @@
 """The text of a question: refused when nothing could be meant by it, taken as words otherwise."""
 
-from service.domain.errors import QueryEmpty, QueryMalformed, QueryTooLong
+from service.domain.errors import QueryEmpty, QueryTooLong
+from service.domain.requests import well_formed
 from service.settings import Settings
 
 
@@ -10,12 +11,7 @@ def check_text(text: str, settings: Settings) -> str:
         raise QueryTooLong(
             f"The query has {len(text):,} characters; the most is {settings.query_characters:,}. Ask for less at once."
         )
-    if "\0" in text:
-        raise QueryMalformed("The query holds a NUL character; send text.")
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise QueryMalformed("The query holds half of a surrogate pair; send well-formed Unicode.") from None
+    well_formed(text)
     words = text.strip()
     if not any(not character.isspace() and character.isprintable() for character in words):
         raise QueryEmpty("The query is empty; ask something in words, or list nodes without a query.")
