@@ -1,0 +1,161 @@
+"""What the console's pages are made of, without a browser."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from starlette.datastructures import QueryParams
+
+from service.domain.results import HitExplanation, LegRank
+from service.surfaces.console.bars import bars, moved
+from service.surfaces.console.links import Link, safe_url
+from service.surfaces.console.passage import Stretch, excerpt, marked, pointed
+from service.surfaces.console.search_page import Chip, SearchLink, chips
+from tests.surfaces.fake_toolbox import explanation, hit, search_result, vote
+
+TEXT = st.text(max_size=400)
+HIGHLIGHTS = st.lists(st.tuples(st.integers(-5, 420), st.integers(-5, 420)), max_size=8)
+
+
+def test_marked_stretches_are_the_highlights():
+    assert marked("rank fusion adds", [(5, 11)]) == [
+        Stretch("rank ", False),
+        Stretch("fusion", True),
+        Stretch(" adds", False),
+    ]
+
+
+def test_highlights_count_characters_not_bytes_or_code_units():
+    assert [part.text for part in marked("🦀é fusion", [(3, 9)]) if part.marked] == ["fusion"]
+
+
+@given(TEXT, HIGHLIGHTS)
+def test_marking_changes_no_character(text, highlights):
+    parts = marked(text, highlights)
+    assert "".join(part.text for part in parts) == text
+    covered = {at for start, end in highlights for at in range(max(start, 0), min(end, len(text)))}
+    at, seen = 0, set()
+    for part in parts:
+        if part.marked:
+            seen |= set(range(at, at + len(part.text)))
+        at += len(part.text)
+    assert seen == covered
+
+
+@given(TEXT, HIGHLIGHTS, st.integers(20, 100))
+def test_an_excerpt_is_a_stretch_of_the_text(text, highlights, length):
+    shown = "".join(part.text for part in excerpt(text, highlights, length))
+    if len(text) <= length:
+        assert shown == text
+    else:
+        core = shown.removeprefix("… ").removesuffix(" …")
+        assert core in text
+        assert len(core) <= length
+
+
+def test_an_excerpt_goes_where_the_highlights_are():
+    text = "word " * 200 + "rank fusion adds votes. " + "word " * 200
+    start = text.index("rank")
+    parts = excerpt(text, [(start, start + 4), (start + 5, start + 11)], 100)
+    assert [part.text for part in parts if part.marked] == ["rank", "fusion"]
+    assert (parts[0].text, parts[-1].text) == ("… ", " …")
+
+
+def test_bars_add_up_to_the_fused_score_on_one_scale():
+    lexical, vector, fused, final = bars(explanation(3, 1))
+    best = 2 * vote(1)
+    assert (lexical.start, lexical.width) == pytest.approx((0, vote(3) / best))
+    assert (vector.start, vector.width) == pytest.approx((vote(3) / best, vote(1) / best))
+    assert fused.width == pytest.approx((vote(3) + vote(1)) / best)
+    assert fused.width == pytest.approx(vector.start + vector.width)
+    assert lexical.note == "rank 3 · vote 0.01587 · score 12.500"
+    assert final.label == "final"
+
+
+def test_a_single_leg_of_two_earns_half():
+    told = HitExplanation(
+        legs=[LegRank(leg="vector", rank=1, score=0.5, vote=vote(1))],
+        rrf=vote(1),
+        rrf_normalised=0.5,
+        prior=0.0,
+        prior_places=0,
+        factors=[],
+        final=0.5,
+    )
+    assert [(bar.label, bar.start, pytest.approx(bar.width)) for bar in bars(told)] == [
+        ("vector", 0.0, 0.5),
+        ("fused", 0.0, 0.5),
+    ]
+
+
+def test_places_are_said_in_words():
+    assert (moved(0), moved(1), moved(-3)) == ("", " · 1 place up", " · 3 places down")
+
+
+@pytest.mark.parametrize("url", ["https://example.org/a?b#c", "http://example.org"])
+def test_web_addresses_are_followed(url):
+    assert safe_url(url) == url
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        None,
+        "",
+        "javascript:alert(1)",
+        " javascript:alert(1)",
+        "java\tscript:alert(1)",
+        "JAVASCRIPT:alert(1)",
+        "data:text/html,x",
+        "vbscript:x",
+        "//example.org",
+        "/docs/page",
+        "page.md",
+        "https:/example.org",
+        "https://[",
+    ],
+)
+def test_anything_else_is_no_link(url):
+    assert safe_url(url) is None
+
+
+def test_links_carry_any_uid():
+    assert str(Link("/node", uid="a b/c#d&e=f*", locale=None)) == "/node?uid=a%20b%2Fc%23d%26e%3Df%2A"
+    assert str(Link("/node", uid="\ud800")) == "/node?uid=%3F"
+
+
+def test_an_address_is_read_back_to_itself():
+    link = SearchLink(text="C# & more", filters=(("kind", "page"), ("product", "a=b")), cursor="x/y+z")
+    assert SearchLink.read(QueryParams(str(link).removeprefix("/?"))) == link
+
+
+def test_an_address_becomes_a_request():
+    link = SearchLink.read(QueryParams("q=fusion&filter=kind%3Dpage&filter=kind%3Dunit&filter=kin&uid=%20a%20"))
+    request = link.request()
+    assert request.filter == {"kind": ["page", "unit"], "kin": [""]}
+    assert request.explain
+    assert link.uid == "a"
+
+
+def test_facets_become_chips_largest_first_and_what_is_chosen_stays():
+    link = SearchLink(text="fusion", filters=(("level", "beginner"), ("kind", "unit")))
+    result = search_result([], facets={"kind": {"unit": 2, "page": 7}, "unknown": {"x": 1}})
+    assert chips(link, result) == [
+        Chip("level", "beginner", True, None),
+        Chip("kind", "unit", True, 2),
+        Chip("kind", "page", False, 7),
+    ]
+
+
+def test_without_facets_the_hits_say_what_they_are():
+    result = search_result([hit(1), hit(2)], facets={})
+    assert chips(SearchLink(text="fusion"), result) == [
+        Chip("kind", "page", False, None),
+        Chip("kind", "unit", False, None),
+    ]
+
+
+def test_a_guards_place_is_marked_to_the_end_of_its_word():
+    assert [part.text for part in pointed("MATCH (n) DELETE n", 11) if part.marked] == ["DELETE"]
+    assert [part.text for part in pointed("RETURN *", 8) if part.marked] == ["*"]
+    cut = "x" * 40 + "DELETE n"  # an excerpt that begins 40 characters before the place
+    assert [part.text for part in pointed(cut, 5_000) if part.marked] == ["DELETE"]
