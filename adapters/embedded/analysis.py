@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -40,27 +40,27 @@ def is_english(locale: str) -> bool:
     return locale == NEUTRAL_LOCALE or locale.lower().partition("-")[0] == "en"
 
 
-def spans_of(text: str, wanted: Callable[[str], bool]) -> list[tuple[int, int]]:
-    """Where the words stand that are wanted, code identifiers in one piece: text[start:end].
-
-    Between two words stand no letters, so searching on from a word's end finds the next one and no part of another.
-    """
-    words = _WORD.findall(text)
-    chosen = {word for word in set(words) if wanted(word)}
-    spans: list[tuple[int, int]] = []
-    at = 0
-    for word in words if chosen else ():
-        start = text.index(word, at)
-        at = start + len(word)
-        if word in chosen:
-            spans.append((start, at))
-    return spans
-
-
 def document_terms(text: str, *, english: bool) -> list[str]:
     """Every term of the text, repeated as often as it occurs. English is stemmed; other languages are not."""
-    of_word = english_terms if english else plain_terms
-    return [term for word in _WORD.findall(text) for term in of_word(word)]
+    of_chunk = _english_chunk if english else _plain_chunk
+    return [term for chunk in text.split() for term in of_chunk(chunk)]
+
+
+def spans_of(text: str, terms: frozenset[str], *, english: bool) -> list[tuple[int, int]]:
+    """Where the words stand that hold one of the terms, code identifiers in one piece: text[start:end]."""
+    of_chunk, of_word = (_english_chunk, english_terms) if english else (_plain_chunk, plain_terms)
+    chunks = text.split()
+    chosen = {chunk for chunk in set(chunks) if not terms.isdisjoint(of_chunk(chunk))}
+    spans: list[tuple[int, int]] = []
+    at = 0
+    # Nothing but blanks lies between two chunks, so the next one is found where it stands.
+    for chunk in chunks if chosen else ():
+        start = text.index(chunk, at)
+        at = start + len(chunk)
+        if chunk in chosen:
+            words = _WORD.finditer(chunk)
+            spans.extend((start + w.start(), start + w.end()) for w in words if not terms.isdisjoint(of_word(w[0])))
+    return spans
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +94,17 @@ def english_terms(word: str) -> tuple[str, ...]:
 def plain_terms(word: str) -> tuple[str, ...]:
     """The terms of one word in a language that we have no rules for: folded, neither stopped nor stemmed."""
     return tuple(dict.fromkeys(term for term in _split(word) if term))
+
+
+# No word holds a blank, so a text is analysed chunk by chunk, and most chunks were met before.
+@lru_cache(maxsize=131_072)
+def _english_chunk(chunk: str) -> tuple[str, ...]:
+    return tuple(term for word in _WORD.findall(chunk) for term in english_terms(word))
+
+
+@lru_cache(maxsize=131_072)
+def _plain_chunk(chunk: str) -> tuple[str, ...]:
+    return tuple(term for word in _WORD.findall(chunk) for term in plain_terms(word))
 
 
 def _split(word: str) -> Iterator[str]:

@@ -7,10 +7,11 @@ from pathlib import Path
 import tantivy
 from tantivy import Occur, Query
 
-from adapters.embedded.analysis import QueryTerm, english_terms, is_english, plain_terms, query_terms, spans_of
+from adapters.embedded.analysis import QueryTerm, is_english, query_terms, spans_of
 from adapters.embedded.holdings import Holdings
 from adapters.embedded.lexical_document import column, passage_document, passage_schema, stored_passage
 from adapters.embedded.memo import Memo
+from adapters.embedded.ranked_hits import in_order
 from adapters.embedded.reach import Reach
 from adapters.embedded.stored_passage import engine_text, record_term
 from adapters.embedded.threads import EngineThreads, engine_failure
@@ -208,8 +209,7 @@ class TantivyIndex:
             PassageHit(self._key(searcher, address, number), score)
             for (score, address), number in zip(chosen, numbers, strict=True)
         ]
-        # Equal scores come in the order of the segments, which a merge changes: the key decides instead.
-        return sorted(ranked, key=lambda hit: (-hit.score, hit.passage.identity.key, hit.passage.number))
+        return in_order(ranked)
 
     def _fetch(self, keys: Sequence[PassageKey], scope: SearchScope) -> dict[PassageKey, Passage]:
         searcher, holdings = self._state
@@ -283,8 +283,6 @@ def _is_own(error: Exception) -> bool:
     return isinstance(error, ValueError | OSError)
 
 
-def _highlights(passage: Passage, forms: frozenset[str]) -> tuple[Span, ...]:
-    of_word = english_terms if is_english(passage.node.identity.locale) else plain_terms
-    return tuple(
-        Span(start, end) for start, end in spans_of(passage.text, lambda word: not forms.isdisjoint(of_word(word)))
-    )
+def _highlights(passage: Passage, terms: frozenset[str]) -> tuple[Span, ...]:
+    spans = spans_of(passage.text, terms, english=is_english(passage.node.identity.locale))
+    return tuple(Span(start, end) for start, end in spans)

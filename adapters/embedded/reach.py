@@ -1,9 +1,9 @@
 """How many hits to fetch for the nodes that are wanted: a node's passages tend to match together."""
 
 _FIRST = 4.0
-_GROWTH = 4
-_MARGIN = 1.25
-_MEMORY = 0.95
+_GROWTH = 2
+_MARGIN = 1.1
+_MEMORY = 0.99
 
 
 class Reach:

@@ -11,6 +11,7 @@ import qdrant_edge as qdrant
 
 from adapters.embedded.holdings import Holdings
 from adapters.embedded.memo import Memo
+from adapters.embedded.ranked_hits import in_order
 from adapters.embedded.reach import Reach
 from adapters.embedded.stored_passage import (
     FILTER_FIELDS,
@@ -177,7 +178,7 @@ class QdrantEdgeIndex:
         if len(places) == depth:
             self._reach.learn(depth, places[-1] + 1)
         ranked = [PassageHit(cast(PassageKey, keys[place]), points[place].score) for place in places]
-        return sorted(ranked, key=lambda hit: (-hit.score, hit.passage.identity.key, hit.passage.number))
+        return in_order(ranked)
 
     def _keys_of(self, ids: Sequence[int]) -> list[PassageKey | None]:
         """The points' keys, by heart where they were met before; None for a point that went away meanwhile."""

@@ -10,9 +10,7 @@ from opensearchpy import AsyncOpenSearch
 from adapters.embedded.analysis import (
     QueryTerm,
     document_terms,
-    english_terms,
     is_english,
-    plain_terms,
     query_terms,
     spans_of,
 )
@@ -250,7 +248,5 @@ def _document(passage: Passage, generation: int) -> Json:
 
 
 def _highlights(passage: Passage, forms: frozenset[str]) -> tuple[Span, ...]:
-    of_word = english_terms if is_english(passage.node.identity.locale) else plain_terms
-    return tuple(
-        Span(start, end) for start, end in spans_of(passage.text, lambda word: not forms.isdisjoint(of_word(word)))
-    )
+    spans = spans_of(passage.text, forms, english=is_english(passage.node.identity.locale))
+    return tuple(Span(start, end) for start, end in spans)
