@@ -74,17 +74,17 @@ class EstateFiles:
         if not real.exists():
             raise self.missing(path)
         if not real.is_file():
-            raise FileUnreadable("file-unreadable", f"{path} is not a file.", "Point at a file.")
+            raise FileUnreadable("file_unreadable", f"{path} is not a file.", "Point at a file.")
         try:
             with real.open("rb") as source:
                 data = source.read(limit + 1)
         except OSError as error:
             raise FileUnreadable(
-                "file-unreadable", f"{path} can't be read: {error.strerror}.", "Make the file readable."
+                "file_unreadable", f"{path} can't be read: {error.strerror}.", "Make the file readable."
             ) from None
         if len(data) > limit:
             raise FileUnreadable(
-                "file-too-large",
+                "file_too_large",
                 f"{path} is larger than {limit:,} bytes and was left out.",
                 "Split the page, or raise page_bytes.",
             )
@@ -93,7 +93,7 @@ class EstateFiles:
     def missing(self, path: str) -> FileUnreadable:
         nearest = self.nearest(path)
         fix = f"Did you mean {nearest}?" if nearest else "Add the file, or take the reference out."
-        return FileUnreadable("file-missing", f"There is no file {path} in the estate.", fix, Severity.WARNING)
+        return FileUnreadable("file_missing", f"There is no file {path} in the estate.", fix, Severity.WARNING)
 
     def join(self, base: str, relative: str) -> str | None:
         """A path relative to the file `base`, normalised; None where it climbs out of the estate."""
@@ -102,7 +102,7 @@ class EstateFiles:
     def _inside(self, path: str) -> Path:
         normalised = normalise(path)
         refused = FileUnreadable(
-            "path-outside-estate", f"{path} leads out of the estate and was not read.", "Keep the file in the estate."
+            "path_outside_estate", f"{path} leads out of the estate and was not read.", "Keep the file in the estate."
         )
         if normalised is None or "\0" in path:
             raise refused
@@ -140,6 +140,13 @@ def normalise(path: str) -> str | None:
     return "/".join(parts)
 
 
+def without_suffix(path: str) -> str:
+    """`a/b.c/page.md` → `a/b.c/page`; a name that is all suffix stays."""
+    folder, slash, name = path.rpartition("/")
+    stem, dot, _ = name.rpartition(".")
+    return folder + slash + (stem if dot and stem else name)
+
+
 def _hidden(name: str) -> bool:
     return name.startswith(".") or name in ("node_modules", "__pycache__")
 
@@ -153,6 +160,6 @@ def _decode(path: str, data: bytes) -> str:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise FileUnreadable(
-            "file-not-utf8", f"{path} is not UTF-8: byte {error.start:,}, line {line}.", "Save the file as UTF-8."
+            "file_not_utf8", f"{path} is not UTF-8: byte {error.start:,}, line {line}.", "Save the file as UTF-8."
         ) from None
     return text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")

@@ -42,7 +42,7 @@ def split_front_matter(source: SourceText) -> HeadedText:
         Diagnostic(
             source.path,
             line,
-            "yaml-duplicate-key",
+            "yaml_duplicate_key",
             f"'{name}' stands twice; the last one holds.",
             Severity.WARNING,
             fix="Keep one of them.",
@@ -69,7 +69,7 @@ def _invalid(path: str, error: YamlInvalid) -> Diagnostic:
     return Diagnostic(
         path,
         error.line,
-        "front-matter-invalid",
+        "front_matter_invalid",
         f"The front matter was dropped: {error.message}.",
         Severity.ERROR,
         error.column,

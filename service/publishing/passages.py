@@ -23,7 +23,7 @@ def cut(
     limit: tokens that the model reads at once; the title and heading that it reads first count too.
     overlap: tokens of whole sentences that a passage repeats of the one before, within a section.
     quizzes: whether quiz questions and answers become passages; they answer what they ask, so mostly they should not.
-    A record without text gives one passage of its title and summary.
+    A record without text gives one passage of its title and summary; one without a summary either gives none.
     """
     content_hash = record.content_hash
     passages: list[Passage] = []
@@ -42,7 +42,8 @@ def cut(
                     moniker_range=section.moniker_range,
                 )
             )
-    if not passages and (text := _summary(record)):
+    if not passages and record.node.summary:
+        text = f"{record.node.title}\n{record.node.summary}"
         passages.append(Passage(record.node, content_hash, 0, "", "", text))
     return passages
 
@@ -156,7 +157,3 @@ def _count(token_starts: list[int], start: int, end: int) -> int:
 
 def _languages(blocks: Iterable[Block]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(block.language for block in blocks if block.language))
-
-
-def _summary(record: NodeRecord) -> str:
-    return "\n".join(part for part in (record.node.title, record.node.summary) if part)

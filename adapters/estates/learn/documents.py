@@ -159,7 +159,7 @@ class _LearnReader:
                     Diagnostic(
                         self._entry.path,
                         node.line,
-                        "achievement-unknown",
+                        "achievement_unknown",
                         f"No achievement has the uid '{uid}'.",
                         Severity.WARNING,
                         node.column,

@@ -2,9 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
 
-from adapters.estates.files import normalise
+from adapters.estates.files import normalise, without_suffix
 from adapters.estates.globs import compile_glob, matches
 from adapters.estates.metadata import Datum, Metadata
 from adapters.estates.yaml_document import YamlNode
@@ -50,7 +49,7 @@ class ContentRoot:
 
     def address_of(self, section: ContentSection, below: str) -> str:
         """Where the site serves a file: without extension, an index as its folder."""
-        bare = str(PurePosixPath(below).with_suffix(""))
+        bare = without_suffix(below)
         address = "/".join(
             part for part in (self.base.strip("/"), section.dest.strip("/"), bare) if part and part != "."
         )

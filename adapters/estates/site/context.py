@@ -43,7 +43,7 @@ class SiteContext:
             budget -= 1
             if len(open_files) > _INCLUDE_DEPTH or budget < 0:
                 message = f"Includes deeper than {_INCLUDE_DEPTH}, or more than {_INCLUDES_A_PAGE} on a page."
-                self._report(open_files[-1], line, "include-too-deep", message, "Include fewer files.")
+                self._report(open_files[-1], line, "include_too_deep", message, "Include fewer files.")
                 return None
             return self._include(href, open_files, line, page)
 
@@ -75,7 +75,7 @@ class SiteContext:
             self._report(
                 snippet.file,
                 snippet.line,
-                "path-outside-estate",
+                "path_outside_estate",
                 f"The snippet '{snippet.source}' leads out of the estate and was not read.",
                 "Keep the sample in the estate.",
             )
@@ -85,7 +85,7 @@ class SiteContext:
             self._report(
                 snippet.file,
                 snippet.line,
-                "snippet-missing",
+                "snippet_missing",
                 f"The snippet's source {path} is not in the estate.",
                 "Add the file, or publish its repository as well.",
                 Severity.NOTE,
@@ -96,7 +96,7 @@ class SiteContext:
         except FileUnreadable as error:
             self.diagnostics.append(error.diagnostic(snippet.file, snippet.line))
         except SnippetMissing as error:
-            self._report(snippet.file, snippet.line, "snippet-part-missing", f"{found}: {error}", "Name a part of it.")
+            self._report(snippet.file, snippet.line, "snippet_part_missing", f"{found}: {error}", "Name a part of it.")
         return None
 
     def drain(self) -> list[Diagnostic]:
@@ -111,15 +111,24 @@ class SiteContext:
             self._report(
                 including,
                 line,
-                "path-outside-estate",
+                "path_outside_estate",
                 f"The include '{href}' leads out of the estate and was not read.",
                 "Keep the included file in the estate.",
             )
             return None
         found = self.files.find(path) or path
         if found in open_files:
-            self._report(including, line, "include-cycle", f"{found} includes itself.", "Break the circle.")
+            self._report(including, line, "include_cycle", f"{found} includes itself.", "Break the circle.")
             return None
+        if found != path and self.files.find(path) is not None:
+            self._report(
+                including,
+                line,
+                "path_case",
+                f"The include '{path}' is spelt {found} in the estate.",
+                "Spell the path as the folder does: not every system forgives it.",
+                Severity.NOTE,
+            )
         kept = self._includes.get(found)
         if kept is not None:
             self._includes.move_to_end(found)
@@ -127,7 +136,7 @@ class SiteContext:
         try:
             source = self.files.read(found)
         except FileUnreadable as error:
-            code = "include-missing" if error.code == "file-missing" else error.code
+            code = "include_missing" if error.code == "file_missing" else error.code
             self.diagnostics.append(
                 Diagnostic(
                     including, line, code, f"The include was left out: {error.message}", Severity.WARNING, fix=error.fix

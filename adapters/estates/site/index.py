@@ -1,5 +1,6 @@
 """What an estate holds, before any page is read in full: who has which uid, path and address."""
 
+from collections import Counter
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
@@ -7,6 +8,8 @@ from service.domain.graph import NodeKind
 from service.domain.monikers import Moniker
 
 _NEAREST_POOL = 5_000
+_NEAR = 0.8
+_NEAR_FOLDER = 0.9
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +88,14 @@ class EstateIndex:
         self._by_uid: dict[str, PageEntry] = {}
         self._by_address: dict[str, PageEntry] = {}
         self._retired_addresses: dict[str, Retirement] = {}
-        self._uid_folders: set[str] | None = None
+        self._folders: dict[str, list[str]] = {}
+        self._near_folders: dict[str, str | None] = {}
 
     def add(self, entry: PageEntry) -> None:
         self.pages[entry.path] = entry
         self._by_uid.setdefault(entry.uid, entry)
         self._by_address.setdefault(address_key(entry.address), entry)
-        self._uid_folders = None
+        self._folders.setdefault(_uid_folder(entry.uid), []).append(entry.uid)
 
     def retire(self, retirement: Retirement) -> None:
         self.retired[retirement.path.lower()] = retirement
@@ -106,6 +110,12 @@ class EstateIndex:
     def retired_address(self, address: str) -> Retirement | None:
         return self._retired_addresses.get(address_key(address))
 
+    @property
+    def main_locale(self) -> str | None:
+        """The locale of most pages; what belongs to the estate but to no page is in it."""
+        counts = Counter(entry.locale for entry in self.pages.values())
+        return max(sorted(counts), key=lambda locale: counts[locale]) if counts else None
+
     def title_of(self, uid: str) -> str | None:
         entry = self._by_uid.get(uid)
         if entry is not None:
@@ -115,25 +125,25 @@ class EstateIndex:
 
     def nearest_uid(self, uid: str) -> str | None:
         """The uid that a mistyped one most likely means, or None when it looks like nothing of this estate."""
-        folder = _uid_folder(uid)
-        if self._uid_folders is None:
-            self._uid_folders = {_uid_folder(known) for known in self._by_uid} - {""}
-        pool = [known for known in self._by_uid if not folder or known.startswith(folder)]
-        if folder and folder not in self._uid_folders:
-            folders = get_close_matches(folder, list(self._uid_folders)[:_NEAREST_POOL], n=1, cutoff=0.9)
-            if not folders:
-                return None
-            pool = [known for known in self._by_uid if known.startswith(folders[0])]
-        elif not folder:
-            pool = [known for known in self._by_uid if _uid_folder(known) == ""]
-        close = get_close_matches(uid, pool[:_NEAREST_POOL], n=1, cutoff=0.8)
+        folder = self._near_folder(_uid_folder(uid))
+        if folder is None:
+            return None
+        close = get_close_matches(uid, self._folders[folder][:_NEAREST_POOL], n=1, cutoff=_NEAR)
         return close[0] if close else None
 
     def in_uid_space(self, uid: str) -> bool:
         """Whether the uid shares its folder or namespace with a page of this estate."""
-        if self._uid_folders is None:
-            self._uid_folders = {_uid_folder(known) for known in self._by_uid} - {""}
-        return _uid_folder(uid) in self._uid_folders
+        folder = _uid_folder(uid)
+        return bool(folder) and folder in self._folders
+
+    def _near_folder(self, folder: str) -> str | None:
+        """The folder itself, else one spelt much like it. Estates name few folders, and ask for them often."""
+        if folder in self._folders:
+            return folder
+        if folder not in self._near_folders:
+            close = get_close_matches(folder, list(self._folders)[:_NEAREST_POOL], n=1, cutoff=_NEAR_FOLDER)
+            self._near_folders[folder] = close[0] if close else None
+        return self._near_folders[folder]
 
 
 def address_key(address: str) -> str:

@@ -94,7 +94,7 @@ class EstateIndexer:
             yield Diagnostic(
                 path,
                 1,
-                "uid-missing",
+                "uid_missing",
                 f"This {mime} has no uid; it gets one from its path.",
                 Severity.WARNING,
                 fix="Give it a uid, so that others can refer to it.",
@@ -129,7 +129,7 @@ class EstateIndexer:
             yield Diagnostic(
                 path,
                 1,
-                "identity-duplicate",
+                "duplicate_identity",
                 f"The uid '{identity.uid}' ({locale}) is {first}'s already; this file was left out.",
                 Severity.ERROR,
                 fix="Give one of the two another uid, or delete it.",
@@ -198,7 +198,7 @@ class EstateIndexer:
                     yield Diagnostic(
                         collection.path,
                         member.line,
-                        "member-missing",
+                        "member_missing",
                         f"'{uid}' of {via} is no uid of the estate.",
                         Severity.WARNING,
                         member.column,
@@ -227,7 +227,7 @@ def yaml_diagnostic(path: str, error: YamlInvalid) -> Diagnostic:
     return Diagnostic(
         path,
         error.line,
-        "yaml-invalid",
+        "yaml_invalid",
         f"The file was left out: {error.message}.",
         Severity.ERROR,
         error.column,

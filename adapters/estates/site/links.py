@@ -38,7 +38,7 @@ class LinkResolver:
         try:
             parts = urlsplit(href)
         except ValueError:
-            yield self._broken(link, "link-invalid", f"'{href}' is no address.", None)
+            yield self._broken(link, "link_invalid", f"'{href}' is no address.", None)
             return
         if is_sample(href):
             yield self._reference(
@@ -74,9 +74,9 @@ class LinkResolver:
             return
         uid = unquote(target)
         yield self._reference(link, EdgeType.XREF, uid, via, NodeKind.API, link.text or None)
-        if self.index.in_uid_space(uid) or self.index.nearest_uid(uid) is not None:
-            nearest = self.index.nearest_uid(uid)
-            yield self._broken(link, "xref-broken", f"No page of the estate has the uid '{uid}'.", nearest)
+        nearest = self.index.nearest_uid(uid)
+        if nearest is not None or self.index.in_uid_space(uid):
+            yield self._broken(link, "xref_broken", f"No page of the estate has the uid '{uid}'.", nearest)
 
     # By path
 
@@ -89,7 +89,7 @@ class LinkResolver:
         else:
             target = self.files.join(link.file, path)
         if target is None:
-            yield self._broken(link, "path-outside-estate", f"The link '{link.href}' leads out of the estate.", None)
+            yield self._broken(link, "path_outside_estate", f"The link '{link.href}' leads out of the estate.", None)
             return
         entry = self._page_at(target)
         if entry is not None:
@@ -110,7 +110,7 @@ class LinkResolver:
             yield self._page(link, entry, "relative-link")
             return
         yield self._broken(
-            link, "link-broken", f"The link '{link.href}' points at no file of the estate.", self._nearest_page(target)
+            link, "link_broken", f"The link '{link.href}' points at no file of the estate.", self._nearest_page(target)
         )
 
     def _page_at(self, target: str) -> PageEntry | None:
@@ -155,7 +155,7 @@ class LinkResolver:
         yield Diagnostic(
             file=link.file,
             line=link.line,
-            code="superseded-target",
+            code="superseded_target",
             message=f"The link '{link.href}' points at a page that was redirected.",
             severity=Severity.WARNING,
             fix=f"Link to {retired.target}.",

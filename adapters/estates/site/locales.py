@@ -4,8 +4,8 @@ _LOCALES = frozenset(
     "ar-ae ar-sa bg-bg bs-latn-ba ca-es cs-cz da-dk de-at de-ch de-de el-gr en-au en-ca en-gb en-ie en-in en-my en-nz "
     "en-sg en-us en-za es-es es-mx et-ee eu-es fi-fi fil-ph fr-be fr-ca fr-ch fr-fr ga-ie gl-es he-il hi-in hr-hr "
     "hu-hu id-id is-is it-ch it-it ja-jp ka-ge kk-kz ko-kr lb-lu lt-lt lv-lv ms-my mt-mt nb-no nl-be nl-nl pl-pl "
-    "pt-br pt-pt ro-ro ru-ru sk-sk sl-si sr-cyrl-rs sr-latn-rs sv-se th-th tr-tr uk-ua vi-vn zh-cn zh-hans zh-hant zh-hk "
-    "zh-tw".split()
+    "pt-br pt-pt ro-ro ru-ru sk-sk sl-si sr-cyrl-rs sr-latn-rs sv-se th-th tr-tr uk-ua vi-vn zh-cn zh-hans zh-hant "
+    "zh-hk zh-tw".split()
 )
 
 

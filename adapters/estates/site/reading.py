@@ -10,14 +10,17 @@ from adapters.estates.rules import ReadingRules
 from adapters.estates.site.articles import read_article
 from adapters.estates.site.configuration import ContentRoot, base_address
 from adapters.estates.site.context import SiteContext
-from adapters.estates.site.index import PageEntry
+from adapters.estates.site.index import EstateIndex, PageEntry
 from adapters.estates.site.indexing import EstateIndexer, yaml_diagnostic
 from adapters.estates.site.links import LinkResolver
+from adapters.estates.site.navigation import Navigation
+from adapters.estates.site.outside import read_xref_maps
 from adapters.estates.site.records import CodeSamples
+from adapters.estates.site.redirections import Successors, read_redirections
 from adapters.estates.site.yaml_pages import read_yaml_page
 from adapters.estates.yaml_document import YamlInvalid, parse_yaml
 from service.domain.content import NodeRecord
-from service.domain.diagnostics import Diagnostic
+from service.domain.diagnostics import Diagnostic, Severity
 
 
 def read_site(
@@ -27,10 +30,32 @@ def read_site(
     roots = tuple(_with_base(root, docset) for root in roots)
     indexer = EstateIndexer(files, roots, rules, docset)
     yield from indexer.run()
-    yield from read_pages(SiteContext(files, indexer.index, roots, rules, docset))
+    index = indexer.index
+    yield from read_xref_maps(files, index)
+    yield from read_redirections(files, index, roots, docset)
+    for position, root in enumerate(roots):
+        navigation = Navigation(files, index, root, docset, index.main_locale or rules.default_locale.lower())
+        yield from navigation.read()
+        if navigation.found:
+            yield from _orphans(index, position)
+    yield from _read_pages(SiteContext(files, index, roots, rules, docset))
+    yield from Successors(index, rules).records(docset)
 
 
-def read_pages(context: SiteContext) -> Iterator[NodeRecord | Diagnostic]:
+def _orphans(index: EstateIndex, root: int) -> Iterator[Diagnostic]:
+    for path, entry in sorted(index.pages.items()):
+        if entry.root == root and not entry.listed:
+            yield Diagnostic(
+                path,
+                1,
+                "orphan_page",
+                "No toc lists this page.",
+                Severity.NOTE,
+                fix="List it in a toc, or delete it.",
+            )
+
+
+def _read_pages(context: SiteContext) -> Iterator[NodeRecord | Diagnostic]:
     resolver = LinkResolver(context.files, context.index, context.roots, context.rules)
     samples = CodeSamples(context)
     for path in sorted(context.index.pages):

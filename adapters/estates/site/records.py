@@ -83,7 +83,7 @@ def page_record(entry: PageEntry, content: PageContent, context: SiteContext) ->
         last_modified=last_modified(metadata),
         extra=content.extra | _translation_extra(metadata),
     )
-    yield NodeRecord(node, content.sections, tuple(references))
+    yield NodeRecord(node, content.sections, _distinct(references))
 
 
 def parent_reference(entry: PageEntry, position: int) -> Reference:
@@ -118,6 +118,14 @@ def translation_references(entry: PageEntry, metadata: Metadata, context: SiteCo
             target_title=entry.title,
         )
     ]
+
+
+def _distinct(references: list[Reference]) -> tuple[Reference, ...]:
+    """What a page states twice through the same markup it states once, where it stands first."""
+    first: dict[tuple[EdgeType, str, str | None, str], Reference] = {}
+    for reference in references:
+        first.setdefault((reference.type, reference.target_uid, reference.target_locale, reference.via), reference)
+    return tuple(first.values())
 
 
 def _translation_extra(metadata: Metadata) -> dict[str, str | int | float | bool]:

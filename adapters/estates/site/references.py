@@ -2,8 +2,8 @@
 
 import hashlib
 from collections.abc import Iterator
-from pathlib import PurePosixPath
 
+from adapters.estates.files import without_suffix
 from adapters.estates.markdown.document import Listing, MarkdownDocument, Snippet
 from adapters.estates.site.context import SiteContext
 from adapters.estates.site.index import PageEntry
@@ -16,7 +16,7 @@ from service.domain.monikers import Moniker, MonikerInvalid, MonikerRange
 def document_references(
     document: MarkdownDocument, page: PageEntry, context: SiteContext, resolver: LinkResolver
 ) -> Iterator[Reference | Diagnostic]:
-    """Everything the text states, in the order of its kinds; a link stated twice is two references."""
+    """Everything the text states, kind by kind, each in the order of the text."""
     for link in document.links:
         yield from resolver.resolve(link, page)
     for zone in document.zones:
@@ -58,7 +58,7 @@ def moniker_references(
         yield Diagnostic(
             file,
             line,
-            "moniker-range-invalid",
+            "moniker_range_invalid",
             f"{error}.",
             Severity.WARNING,
             fix="Write it as '>=family-1.0 <family-2.0 || other-3.0'.",
@@ -103,7 +103,7 @@ def snippet_uid(docset: str, path: str, part: str) -> str:
 
 
 def snippet_title(path: str, part: str) -> str:
-    name = PurePosixPath(path).name
+    name = path.rpartition("/")[2]
     return f"{name} ({part})" if part else name
 
 
@@ -123,9 +123,9 @@ def is_substantial(code: str, context: SiteContext) -> bool:
 
 def path_uid(docset: str, path: str) -> str:
     """The uid of a page that names none: where it lies."""
-    return f"{docset}/{PurePosixPath(path).with_suffix('')}"
+    return f"{docset}/{without_suffix(path)}"
 
 
 def title_of_path(path: str) -> str:
     """`using-the-cli.md` → `using the cli`: a title for what has none."""
-    return PurePosixPath(path).stem.replace("-", " ").replace("_", " ")
+    return without_suffix(path).rpartition("/")[2].replace("-", " ").replace("_", " ")

@@ -120,7 +120,7 @@ def test_members_are_part_of_their_collection_in_its_order(estate):
 
 
 def test_a_member_that_is_not_there_is_reported_where_it_is_listed(estate):
-    assert estate.found("member-missing") == [("paths/p/index.yml", 14)]
+    assert estate.found("member_missing") == [("paths/p/index.yml", 14)]
 
 
 def test_a_module_shared_by_two_paths_has_an_ordinal_in_each(tmp_path):
@@ -141,7 +141,7 @@ def test_a_unit_holds_its_include_as_text_and_its_quiz_apart(estate):
 
 
 def test_an_include_that_is_missing_is_reported_and_the_rest_kept(estate):
-    assert estate.found("include-missing") == [("m/one/b.yml", 7)]
+    assert estate.found("include_missing") == [("m/one/b.yml", 7)]
     assert [b.text for s in estate.record("l.one.b").sections for b in s.blocks] == ["Text of b."]
 
 
@@ -220,5 +220,5 @@ def test_a_translation_is_derived_from_its_source(tmp_path):
 
 def test_yaml_that_is_broken_leaves_out_its_file_alone(tmp_path):
     estate = read(tmp_path, FILES | {"m/one/b.yml": "### YamlMime:ModuleUnit\nuid: x\n\ttitle: tab\n"})
-    assert estate.found("yaml-invalid") == [("m/one/b.yml", 3)]
+    assert estate.found("yaml_invalid") == [("m/one/b.yml", 3)]
     assert estate.record("l.one.a").node.title == "Unit a"

@@ -56,7 +56,7 @@ def test_relative_links_become_xrefs_with_file_and_line(tmp_path):
 def test_a_link_to_nothing_names_the_nearest_file(tmp_path):
     estate = read(tmp_path, {"a.md": "# A\n\n[b](guide/instal.md)\n", "guide/install.md": "# I"})
     [found] = estate.diagnostics
-    assert (found.code, found.file, found.line) == ("link-broken", "a.md", 3)
+    assert (found.code, found.file, found.line) == ("link_broken", "a.md", 3)
     assert "guide/install.md" in found.fix
 
 
@@ -98,11 +98,11 @@ def test_bom_and_crlf_change_nothing(tmp_path):
 
 def test_a_front_matter_that_is_no_yaml_is_reported_and_the_page_published(tmp_path):
     estate = read(tmp_path, {"a.md": "---\ntitle: [a\n---\n# Heading\n"})
-    assert estate.found("front-matter-invalid") == [("a.md", 3)]
+    assert estate.found("front_matter_invalid") == [("a.md", 3)]
     assert estate.record("d/a").node.title == "Heading"
 
 
 def test_two_pages_with_one_uid(tmp_path):
     estate = read(tmp_path, {"a.md": "---\nuid: u\n---\n# A", "b.md": "---\nuid: u\n---\n# B"})
     assert estate.record("u").node.title == "A"
-    assert estate.found("identity-duplicate") == [("b.md", 1)]
+    assert estate.found("duplicate_identity") == [("b.md", 1)]

@@ -1,0 +1,228 @@
+"""Redirection files → retired nodes, each with its successor: a page, another retired node, or an address elsewhere."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+from adapters.estates.files import EstateFiles, FileUnreadable, normalise, without_suffix
+from adapters.estates.rules import ReadingRules
+from adapters.estates.site.configuration import ContentRoot
+from adapters.estates.site.index import EstateIndex, Retirement
+from adapters.estates.site.links import without_locale
+from adapters.estates.site.references import path_uid, title_of_path
+from service.domain.content import NodeRecord
+from service.domain.diagnostics import Diagnostic, Severity
+from service.domain.graph import EdgeType, Node, NodeIdentity, NodeKind, Reference
+
+_LARGE_FILES = 16
+"""A redirection file or xref map may be this many times as large as a page."""
+
+
+def is_redirection_file(path: str) -> bool:
+    name = path.rpartition("/")[2].lower()
+    return name.endswith(".json") and "redirection" in name
+
+
+def read_redirections(
+    files: EstateFiles, index: EstateIndex, roots: tuple[ContentRoot, ...], docset: str
+) -> Iterator[Diagnostic]:
+    """Enter every redirection into the index."""
+    for path in files.paths:
+        if is_redirection_file(path):
+            try:
+                text = files.read(path, files.page_bytes * _LARGE_FILES).text
+                entries = _entries(json.loads(text))
+            except FileUnreadable as error:
+                yield error.diagnostic(path)
+                continue
+            except (json.JSONDecodeError, RecursionError) as error:
+                line = getattr(error, "lineno", 1)
+                yield Diagnostic(
+                    path,
+                    line,
+                    "redirections_invalid",
+                    f"The redirections were left out: {getattr(error, 'msg', 'nested too deep')}.",
+                    Severity.ERROR,
+                    getattr(error, "colno", 1),
+                    "Correct the JSON.",
+                )
+                continue
+            yield from _enter(entries, _lines(text), path, files, index, roots, docset)
+
+
+def _entries(document: Any) -> list[dict[str, Any]]:
+    found = document.get("redirections") if isinstance(document, dict) else document
+    return [entry for entry in found if isinstance(entry, dict)] if isinstance(found, list) else []
+
+
+def _lines(text: str) -> Iterator[int]:
+    """The line of each `source_path` in turn; one pass, for a file may hold a hundred thousand."""
+    line, counted = 1, 0
+    position = text.find('"source_path')
+    while position >= 0:
+        line += text.count("\n", counted, position)
+        counted = position
+        yield line
+        position = text.find('"source_path', position + 1)
+
+
+def _enter(
+    entries: list[dict[str, Any]],
+    lines: Iterator[int],
+    file: str,
+    files: EstateFiles,
+    index: EstateIndex,
+    roots: tuple[ContentRoot, ...],
+    docset: str,
+) -> Iterator[Diagnostic]:
+    folder = file.rpartition("/")[0]
+    for entry in entries:
+        source = entry.get("source_path") or entry.get("source_path_from_root")
+        target = entry.get("redirect_url") or entry.get("redirect_uid")
+        if not isinstance(source, str):
+            continue
+        line = next(lines, 1)
+        from_root = source.startswith("/") or "source_path" not in entry
+        path = normalise(source.strip("/") if from_root else f"{folder}/{source}".strip("/"))
+        if path is None or not isinstance(target, str) or not target.strip():
+            yield Diagnostic(
+                file,
+                line,
+                "redirection_invalid",
+                f"The redirection of '{source}' names no path and target.",
+                Severity.WARNING,
+                fix="Give source_path a path in the repository, redirect_url an address.",
+            )
+            continue
+        if path.lower() in index.retired:
+            yield Diagnostic(
+                file,
+                line,
+                "redirection_duplicate",
+                f"'{path}' is redirected twice; the first one holds.",
+                Severity.WARNING,
+                fix="Keep one of them.",
+            )
+            continue
+        found = files.find(path)
+        if found is not None and found in index.pages:
+            yield Diagnostic(
+                file,
+                line,
+                "redirection_of_page",
+                f"'{path}' is redirected, but the page is still there.",
+                Severity.WARNING,
+                fix="Delete the page or the redirection.",
+            )
+            continue
+        index.retire(Retirement(path, path_uid(docset, path), _address(path, roots), target.strip(), file, line))
+
+
+def _address(path: str, roots: tuple[ContentRoot, ...]) -> str:
+    """Where the site served the file when it was there."""
+    for root in roots:
+        match = root.section_of(path)
+        if match is not None:
+            return root.address_of(*match)
+    for root in roots:
+        inside = root.inside(path)
+        if inside is not None and root.folder:
+            return f"{root.base}/{inside.rpartition('.')[0] or inside}"
+    return "/" + without_suffix(path)
+
+
+class Successors:
+    """Follows redirections to their end; every chain is walked once."""
+
+    def __init__(self, index: EstateIndex, rules: ReadingRules) -> None:
+        self._index = index
+        self._rules = rules
+        self._loops: dict[str, bool] = {}
+
+    def records(self, docset: str) -> Iterator[NodeRecord | Diagnostic]:
+        locale = self._index.main_locale or self._rules.default_locale.lower()
+        for retirement in self._index.retired.values():
+            reference: Reference | None = None
+            if self.loops(retirement):
+                yield Diagnostic(
+                    retirement.file,
+                    retirement.line,
+                    "redirect_loop",
+                    f"'{retirement.path}' is redirected in a circle.",
+                    Severity.ERROR,
+                    fix="Let one of the redirections end at a page.",
+                )
+            else:
+                reference = self._reference(retirement)
+            node = Node(
+                identity=NodeIdentity(retirement.uid, locale),
+                kind=NodeKind.RETIRED,
+                title=title_of_path(retirement.path),
+                url=retirement.address,
+                path=retirement.path,
+                docset=docset,
+            )
+            yield NodeRecord(node, references=(reference,) if reference is not None else ())
+
+    def loops(self, retirement: Retirement) -> bool:
+        """Whether following this redirection never ends."""
+        walked: list[str] = []
+        current: Retirement | None = retirement
+        met: set[str] = set()
+        verdict = False
+        while current is not None:
+            if current.uid in self._loops:
+                verdict = self._loops[current.uid]
+                break
+            if current.uid in met:
+                verdict = True
+                break
+            met.add(current.uid)
+            walked.append(current.uid)
+            current = self._next(current)
+        self._loops.update(dict.fromkeys(walked, verdict))
+        return verdict
+
+    def _next(self, retirement: Retirement) -> Retirement | None:
+        address = self._site_address(retirement.target)
+        if address is None or self._index.by_uid(retirement.target) or self._index.by_address(address):
+            return None
+        return self._index.retired_address(address)
+
+    def _site_address(self, target: str) -> str | None:
+        """The target as an address of this site, None when it is on another."""
+        try:
+            parts = urlsplit(target)
+        except ValueError:
+            return None
+        if parts.scheme:
+            return without_locale(parts.path) if (parts.hostname or "") in self._rules.site_hosts else None
+        return without_locale(parts.path) if parts.path.startswith("/") else None
+
+    def _reference(self, retirement: Retirement) -> Reference:
+        uid, kind, title = self._target(retirement)
+        extra: dict[str, str | int | float | bool] = {"url": retirement.target} if kind is NodeKind.API else {}
+        return Reference(
+            type=EdgeType.SUPERSEDED_BY,
+            target_uid=uid,
+            via=retirement.via,
+            file=retirement.file,
+            line=retirement.line,
+            target_kind=kind,
+            target_title=title,
+            target_extra=extra,
+        )
+
+    def _target(self, retirement: Retirement) -> tuple[str, NodeKind, str | None]:
+        target = retirement.target
+        entry = self._index.by_uid(target)
+        address = self._site_address(target)
+        if entry is None and address is not None:
+            entry = self._index.by_address(address)
+            retired = self._index.retired_address(address) if entry is None else None
+            if retired is not None:
+                return retired.uid, NodeKind.RETIRED, None
+        if entry is not None:
+            return entry.uid, entry.kind, entry.title
+        return address.rstrip("/") or "/" if address is not None else target, NodeKind.API, None
