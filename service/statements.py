@@ -179,6 +179,90 @@ def count_edges(audiences: frozenset[str]) -> ServiceStatement:
     )
 
 
+def graph_state() -> ServiceStatement:
+    """The publish whose graph answers now, as `publish`; no row before the first."""
+    return ServiceStatement(
+        "graph_state", "MATCH (s:Snapshot) RETURN s.publishId AS publish ORDER BY s.generation DESC LIMIT 1", {}
+    )
+
+
+def project_graph(
+    name: str, audiences: frozenset[str], along: Mapping[str, float], against: Mapping[str, float]
+) -> ServiceStatement:
+    """Load the visible graph into Graph Data Science under `name`, each step weighted as the graph prior defines it.
+
+    along, against: edge type → what a step of that type is worth with and against the edge. Within a type and
+    direction a node's steps share that worth by their edges' weights; PageRank itself normalises over all types.
+    """
+    steps = " UNION ALL ".join(
+        f"MATCH {pattern} WHERE {_VISIBLE.replace('n.', 'm.')} AND r.weight > 0 "
+        f"WITH type(r) AS type, collect({{target: m, weight: r.weight}}) AS steps, sum(r.weight) AS total "
+        f"WHERE coalesce(${worth}[type], 0.0) > 0 "
+        f"UNWIND steps AS step RETURN step.target AS target, ${worth}[type] * step.weight / total AS weight"
+        for pattern, worth in (("(n)-[r]->(m:Node)", "along"), ("(n)<-[r]-(m:Node)", "against"))
+    )
+    return ServiceStatement(
+        "project_graph",
+        f"MATCH (n:Node) WHERE {_VISIBLE} OPTIONAL CALL (n) {{ {steps} }} "
+        "WITH gds.graph.project($name, n, target, {relationshipProperties: {weight: coalesce(weight, 0.0)}}) AS graph "
+        "RETURN graph.nodeCount AS nodes, graph.relationshipCount AS relationships",
+        {"name": name, "audiences": sorted(audiences), "along": dict(along), "against": dict(against)},
+    )
+
+
+def page_rank(name: str, damping: float, iterations: int) -> ServiceStatement:
+    """Unseeded PageRank over a projected graph, as `key` and `score`."""
+    return ServiceStatement(
+        "page_rank",
+        "CALL gds.pageRank.stream($name, {relationshipWeightProperty: 'weight', dampingFactor: $damping, "
+        "maxIterations: $iterations, tolerance: 0.0}) YIELD nodeId, score WHERE score > 0 "
+        "RETURN gds.util.asNode(nodeId).key AS key, score",
+        {"name": name, "damping": damping, "iterations": iterations},
+    )
+
+
+def personalized_page_rank(
+    name: str, seeds: Mapping[NodeIdentity, float], audiences: frozenset[str], damping: float, iterations: int
+) -> ServiceStatement:
+    """The same from these nodes with these weights.
+
+    Seeds that aren't there or don't show are left out first: Graph Data Science refuses strangers, and takes no seed at
+    all for every node.
+    """
+    return ServiceStatement(
+        "personalized_page_rank",
+        f"UNWIND $seeds AS seed MATCH (n:Node {{key: seed.key}}) WHERE {_VISIBLE} "
+        "WITH collect([n, seed.weight]) AS sources WHERE size(sources) > 0 "
+        "CALL gds.pageRank.stream($name, {relationshipWeightProperty: 'weight', dampingFactor: $damping, "
+        "maxIterations: $iterations, tolerance: 0.0, sourceNodes: sources}) YIELD nodeId, score WHERE score > 0 "
+        "RETURN gds.util.asNode(nodeId).key AS key, score",
+        {
+            "name": name,
+            "seeds": [{"key": identity.key, "weight": weight} for identity, weight in seeds.items()],
+            "audiences": sorted(audiences),
+            "damping": damping,
+            "iterations": iterations,
+        },
+    )
+
+
+def projected_graphs(prefix: str) -> ServiceStatement:
+    """The names of the projections that begin with `prefix`, oldest first."""
+    return ServiceStatement(
+        "projected_graphs",
+        "CALL gds.graph.list() YIELD graphName, creationTime WHERE graphName STARTS WITH $prefix "
+        "RETURN graphName AS name ORDER BY creationTime, name",
+        {"prefix": prefix},
+    )
+
+
+def drop_graph(name: str) -> ServiceStatement:
+    """Forget a projection; none of that name is no error."""
+    return ServiceStatement(
+        "drop_graph", "CALL gds.graph.drop($name, false) YIELD graphName RETURN graphName AS name", {"name": name}
+    )
+
+
 def _constraints(filter: NodeFilter) -> tuple[str, dict[str, Sequence[str]]]:
     """Our own property names in the text, the caller's values in the parameters."""
     clauses: list[str] = []

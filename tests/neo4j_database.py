@@ -19,5 +19,8 @@ async def empty_database(address: Neo4jAddress) -> AsyncIterator[AsyncDriver]:
                 "MATCH (n) WHERE NOT n:Migration CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 10000 ROWS"
             )
             await result.consume()
+        await driver.execute_query(
+            "CALL gds.graph.list() YIELD graphName CALL gds.graph.drop(graphName) YIELD nodeCount RETURN count(*)"
+        )
         await Neo4jMigrator(driver).apply()
         yield driver

@@ -39,7 +39,8 @@ _ADVANCE = "MATCH (j:Journal {name: 'publish', publishId: $publish_id}) SET j.st
 _STRIKE = "MATCH (j:Journal {name: 'publish', publishId: $publish_id}) WHERE NOT j.step IN $committed DELETE j"
 _WRITE_RECORDS = "UNWIND $rows AS row MERGE (r:Record {contentHash: row.hash}) ON CREATE SET r.body = row.body"
 _WRITE_SNAPSHOT = (
-    "MERGE (s:Snapshot {contentRoot: $root}) SET s.generation = $generation, s.body = $body, s.manifest = $manifest"
+    "MERGE (s:Snapshot {contentRoot: $root}) SET s.generation = $generation, s.publishId = $publish_id, "
+    "s.body = $body, s.manifest = $manifest"
 )
 _FORGET_SNAPSHOTS = "MATCH (s:Snapshot) WHERE s.contentRoot IN $roots DELETE s"
 _FORGET_RECORDS = "UNWIND $hashes AS hash MATCH (r:Record {contentHash: hash}) DELETE r"
@@ -127,6 +128,7 @@ class Neo4jGraphStore:
                 _WRITE_SNAPSHOT,
                 root=snapshot.content_root,
                 generation=snapshot.generation,
+                publish_id=change.entry.publish_id,
                 body=json.dumps(asdict(snapshot)),
                 manifest=_pack([[key.key, value] for key, value in change.manifest.items()]),
             )
