@@ -120,7 +120,7 @@ def test_an_explanation_gives_each_legs_rank_and_the_sum():
     assert "1 (12.500)" in page
     assert "2 (0.750)" in page
     assert f"{1 / 61 + 1 / 62:.5f}" in page
-    assert "moniker ×1.050" in page
+    assert "moniker ×1.050 (+2)" in page
     assert "Manual (title)" in page
 
 

@@ -9,6 +9,8 @@ from cypher_guard.violation import CODES
 from service.domain import errors
 from service.domain.filters import NodeFilter
 from service.domain.graph import EdgeType, NodeKind
+from service.retrieval.facets import FACETS
+from service.retrieval.signals import SIGNALS
 from service.settings import Settings
 from service.surfaces import problems, remote
 from service.surfaces.command_line import settings_page
@@ -69,9 +71,15 @@ def test_every_filter_is_explained():
     assert first_column("filters.md") == list(NodeFilter.__dataclass_fields__)
 
 
+def test_every_signal_and_facet_is_explained():
+    assert first_column("ranking.md") == [name for name, _ in SIGNALS]
+    text = (ARTICLES / "filters.md").read_text(encoding="utf-8").split("## Facets", 1)[1].split("## ", 1)[0]
+    assert [word for word in re.findall(r"`([a-z]+)`", text) if word in FACETS] == list(FACETS)
+
+
 def test_settings_that_articles_name_exist():
     """A name of a setting's shape in these articles is a row of the table, or an error code."""
-    for article in ("fusion.md", "degradation.md", "query-graph.md", "explain.md", "rest.md"):
+    for article in ("fusion.md", "ranking.md", "degradation.md", "query-graph.md", "explain.md", "rest.md"):
         named = set(re.findall(r"`([a-z]+(?:_[a-z]+)+)`", (ARTICLES / article).read_text(encoding="utf-8")))
         known = set(Settings.model_fields) | set(first_column("errors.md"))
         assert named <= known, article

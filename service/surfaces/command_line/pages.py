@@ -162,7 +162,7 @@ def _explanation(result: SearchResult) -> RenderableType:
         if explain is None:
             continue
         ranks = {rank.leg: f"{rank.rank} ({rank.score:.3f})" for rank in explain.legs}
-        factors = ", ".join(f"{factor.signal} ×{factor.factor:.3f}" for factor in explain.factors)
+        factors = ", ".join(f"{factor.signal} ×{factor.factor:.3f} ({factor.places:+})" for factor in explain.factors)
         _row(
             table,
             str(place),
