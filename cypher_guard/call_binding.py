@@ -4,6 +4,7 @@ from cypher_guard.binder import Binder, Bound, Scope
 from cypher_guard.checks import check_arguments, check_function
 from cypher_guard.export import property_entries, unless_null
 from cypher_guard.functions import Function
+from cypher_guard.growth import check_growth
 from cypher_guard.tree import (
     Call,
     Constant,
@@ -88,7 +89,10 @@ def bind_call(binder: Binder, node: Call, scope: Scope) -> Bound:
     name = _ALIASES.get(function.name, function.name)
     if name in ("keys", "properties") and types[0].kind in ("NODE", "RELATIONSHIP"):
         return _bind_bulk_look_up(binder, name, arguments[0], types[0], node.position)
-    return Call(name, arguments, node.distinct, node.position), _result(function, types)
+    call = Call(name, arguments, node.distinct, node.position)
+    if name == "replace":
+        check_growth(call)
+    return call, _result(function, types)
 
 
 def _bind_arguments(

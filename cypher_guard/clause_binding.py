@@ -94,7 +94,7 @@ def bind_subquery(binder: Binder, node: Subquery, scope: Scope) -> Bound:
 
 def _bind_collect(binder: Binder, node: Subquery, scope: Scope) -> Bound:
     match = node.clauses[0]
-    if len(node.clauses) > 1 or match.optional or len(match.paths) > 1 or node.result is None:
+    if len(node.clauses) > 1 or len(match.paths) > 1 or node.result is None:
         raise Refusal(
             "unsupported_clause",
             "COLLECT {} holds one MATCH of one path here",

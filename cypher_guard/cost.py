@@ -6,7 +6,6 @@ that starts from all of them, and a chain of hops that fans out from one that do
 
 from cypher_guard.checks import check_cost
 from cypher_guard.grouping import is_aggregate
-from cypher_guard.growth import check_growth
 from cypher_guard.profile import Profile
 from cypher_guard.tree import (
     Call,
@@ -74,7 +73,6 @@ def estimate(profile: Profile, clauses: tuple[Clause, ...]) -> float:
             rows = _rows_after(clause, rows)
             known = {item.name: _items(item.expression, known) for item in clause.items}
         check_cost(profile, total, clause.position)
-        check_growth(clause)
     return total
 
 

@@ -23,10 +23,12 @@ from cypher_guard.tree import (
     Not,
     NotLabel,
     NullTest,
+    Parameter,
     Predicate,
     Property,
     Quantifier,
     Slice,
+    Subquery,
     TypeTest,
     Variable,
 )
@@ -49,6 +51,7 @@ from cypher_guard.value_types import (
 )
 from cypher_guard.violation import Refusal
 
+_MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 _HOLDERS = frozenset({"NODE", "RELATIONSHIP", "UNSURE"})
 _OPEN_DATA = frozenset({"ANY", "NULL", "TEMPORAL", "DURATION", "POINT"})
 
@@ -67,6 +70,8 @@ def bind_property(binder: Binder, node: Property, scope: Scope) -> Bound:
     elif kind == "MAP":
         value = _field(holder, node.key)
     elif kind in _OPEN_DATA:
+        if isinstance(subject, Parameter):
+            binder.require(subject, holder, "map", "a look-up", node.position)
         value = ANY
     else:
         raise Refusal("bad_type", f"{holder} has no properties", node.position)
@@ -267,12 +272,19 @@ def bind_comparison(binder: Binder, node: Comparison, scope: Scope) -> Bound:
     pairs: list[Expression] = []
     for operator, operand in node.rest:
         right = binder.expression(operand, scope)[0]
-        pairs.append(Comparison(left, ((operator, right),), node.position))
+        pairs.append(_pair(left, operator, right, node.position))
         left = right
     if len(pairs) == 1:
         return pairs[0], BOOLEAN
     binder.note(node.position, "a chain of comparisons became pairs joined by AND")
     return Logical("AND", tuple(pairs), node.position), BOOLEAN
+
+
+def _pair(left: Expression, operator: str, right: Expression, position: int) -> Expression:
+    """One comparison; `COUNT {}` goes to the right, because an engine of ours takes `(COUNT {` for a node."""
+    if isinstance(left, Subquery) and not isinstance(right, Subquery):
+        left, operator, right = right, _MIRRORED.get(operator, operator), left
+    return Comparison(left, ((operator, right),), position)
 
 
 def bind_predicate(binder: Binder, node: Predicate, scope: Scope) -> Bound:

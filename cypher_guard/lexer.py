@@ -22,17 +22,20 @@ _UNSEEN = re.compile(
 )
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
+_BLANK = re.compile(rf"[ \t\r\n{_SPACES}]*")
+_DIGITS = "[0-9](?:_?[0-9])*"
 _MASTER = re.compile(
     rf"""
-    (?P<space>[\ \t\r\n{_SPACES}]+)
-  | (?P<comment>//[^\r\n]*|/\*[^*]*\*+(?:[^/*][^*]*\*+)*/)
+    [\ \t\r\n{_SPACES}]*+(?:
+    (?P<comment>//[^\r\n]*|/\*[^*]*\*+(?:[^/*][^*]*\*+)*/)
   | (?P<word>[^\W\d]\w*)
-  | (?P<float>(?:[0-9](?:_?[0-9])*)?\.[0-9](?:_?[0-9])*(?:[eE][+-]?[0-9]+)?(?!\w)|[0-9](?:_?[0-9])*[eE][+-]?[0-9]+(?!\w))
-  | (?P<integer>0[xX][0-9a-fA-F](?:_?[0-9a-fA-F])*(?!\w)|0[oO][0-7](?:_?[0-7])*(?!\w)|[0-9](?:_?[0-9])*(?!\w))
+  | (?P<float>(?:{_DIGITS})?\.{_DIGITS}(?:[eE][+-]?[0-9]+)?(?!\w)|{_DIGITS}[eE][+-]?[0-9]+(?!\w))
+  | (?P<integer>0[xX][0-9a-fA-F](?:_?[0-9a-fA-F])*(?!\w)|0[oO][0-7](?:_?[0-7])*(?!\w)|{_DIGITS}(?!\w))
   | (?P<parameter>\$(?:\w+|`(?:[^`]|``)*`))
   | (?P<quoted>`(?:[^`]|``)+`)
   | (?P<string>'[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*")
   | (?P<mark>\.\.|<>|<=|>=|=~|!=|\|\||::|/(?!\*)|[()\[\]{{}},.:;|&!%*+\-^=<>])
+  | (?P<end>\Z))
     """,
     re.VERBOSE | re.DOTALL,
 )
@@ -73,11 +76,9 @@ def read_tokens(text: str, *, max_nesting: int) -> Tokens:
         match = match_at(text, position)
         if match is None:
             raise _unreadable(text, position)
-        group = match.lastgroup
-        start, position = position, match.end()
-        if group == "space":
-            continue
-        raw = match.group()
+        group = match.lastgroup or END
+        start, position = match.span(group)
+        raw = text[start:position]
         if group == "mark":
             if raw in "([{":
                 open_brackets.append(len(kinds))
@@ -108,6 +109,8 @@ def read_tokens(text: str, *, max_nesting: int) -> Tokens:
             kinds.append("parameter")
             name = raw[1:]
             values.append(_decode_quoted(name, start) if name[0] == "`" else name)
+        elif group == END:
+            break
         else:
             kinds.append(QUOTED)
             values.append(_decode_quoted(raw, start))
@@ -124,6 +127,8 @@ def read_tokens(text: str, *, max_nesting: int) -> Tokens:
 
 
 def _unreadable(text: str, position: int) -> Refusal:
+    blank = _BLANK.match(text, position)
+    position = position if blank is None else blank.end()
     character = text[position]
     if character in "'\"":
         return Refusal("syntax", "this string is never closed", position)

@@ -36,6 +36,8 @@ def read_subquery(cursor: Cursor) -> Subquery:
     clauses: list[Match] = []
     if cursor.kind in ("MATCH", "OPTIONAL"):
         while cursor.kind in ("MATCH", "OPTIONAL"):
+            if cursor.kind == "OPTIONAL":
+                raise Refusal("unsupported_clause", "OPTIONAL MATCH cannot stand in a subquery", cursor.position)
             clauses.append(read_match(cursor))
     elif cursor.kind == "(" or cursor.ahead(1) == "=":
         at = cursor.position

@@ -54,11 +54,11 @@ class PatternScope:
 def bind_paths(binder: Binder, paths: tuple[Path, ...], patterns: PatternScope) -> tuple[Path, ...]:
     """The canonical paths; names are declared before any predicate is read, since a predicate may look ahead."""
     for path in paths:
-        _declare(binder, path, patterns)
+        _declare(path, patterns)
     return tuple([_bind_path(binder, path, patterns) for path in paths])
 
 
-def _declare(binder: Binder, path: Path, patterns: PatternScope) -> None:
+def _declare(path: Path, patterns: PatternScope) -> None:
     names = patterns.scope.names
     if path.variable is not None:
         _declare_new(names, path.variable, PATH, path.position)

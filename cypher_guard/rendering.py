@@ -58,6 +58,11 @@ _KEYWORDS = frozenset(
     NULL OF OFFSET ON OPTIONAL OR ORDER PROFILE REDUCE REMOVE RETURN SET SHORTEST SHOW SINGLE SKIP START STARTS
     THEN TRUE UNION UNIQUE UNWIND USE USING WHEN WHERE WITH XOR YIELD""".split()
 )
+# How tightly operators bind, loosest first, as in Cypher's grammar.
+_LOGICAL = {"OR": 1, "XOR": 2, "AND": 3}
+_NOT, _COMPARISON, _PREDICATE = 4, 5, 6
+_ARITHMETIC = {"+": 7, "-": 7, "*": 8, "/": 8, "%": 8, "^": 9}
+_SIGN, _LOOK_UP, _ATOM = 10, 11, 12
 _ARROWS = {"left": ("<-", "-"), "right": ("-", "->"), "both": ("-", "-")}
 
 
@@ -153,10 +158,10 @@ class Renderer:
         """An expression that may stand anywhere."""
         return _WRITERS[node.__class__](self, node)
 
-    def operand(self, node: Expression) -> str:
-        """An expression beside an operator: in parentheses unless it is one word or bracket."""
+    def operand(self, node: Expression, level: int) -> str:
+        """An expression beside an operator: in parentheses unless it binds more tightly than `level`."""
         text = _WRITERS[node.__class__](self, node)
-        return text if node.__class__ in _ATOMS else f"({text})"
+        return text if binding(node) > level else f"({text})"
 
     def constant(self, value: object) -> str:
         """A literal as its reserved parameter; equal literals share one, so that equal expressions stay equal."""
@@ -186,10 +191,11 @@ class Renderer:
         return text + " END"
 
     def _chain(self, node: Arithmetic | Comparison) -> str:
-        pieces = [self.operand(node.first)]
+        level = binding(node)
+        pieces = [self.operand(node.first, level)]
         for operator, operand in node.rest:
             pieces.append(operator)
-            pieces.append(self.operand(operand))
+            pieces.append(self.operand(operand, level))
         return " ".join(pieces)
 
     def _call(self, node: Call) -> str:
@@ -206,7 +212,7 @@ class Renderer:
     def _slice(self, node: Slice) -> str:
         start = "" if node.start is None else self.expression(node.start)
         end = "" if node.end is None else self.expression(node.end)
-        return f"{self.operand(node.subject)}[{start}..{end}]"
+        return f"{self.operand(node.subject, _LOOK_UP)}[{start}..{end}]"
 
     def _comprehension(self, node: ListComprehension) -> str:
         text = f"{quote(node.variable)} IN {self.expression(node.source)}"
@@ -229,7 +235,7 @@ class Renderer:
     def _visibility(self, node: VisibilityTest) -> str:
         assert self.visibility is not None
         holder, parameter = quote(self.visibility.property), quote_parameter(self.visibility.parameter)
-        return f"any(__a IN {self.operand(node.subject)}.{holder} WHERE __a IN ${parameter})"
+        return f"any(__a IN {self.operand(node.subject, _LOOK_UP)}.{holder} WHERE __a IN ${parameter})"
 
     def _quantifier(self, node: Quantifier) -> str:
         source, where = self.expression(node.source), self.expression(node.where)
@@ -237,32 +243,33 @@ class Renderer:
 
 
 def _null_test(renderer: Renderer, node: NullTest) -> str:
-    return f"{renderer.operand(node.operand)} IS {'NOT ' if node.negated else ''}NULL"
+    return f"{renderer.operand(node.operand, _PREDICATE)} IS {'NOT ' if node.negated else ''}NULL"
 
 
 def _type_test(renderer: Renderer, node: TypeTest) -> str:
-    return f"{renderer.operand(node.operand)} IS {'NOT ' if node.negated else ''}:: {node.type_name}"
+    return f"{renderer.operand(node.operand, _PREDICATE)} IS {'NOT ' if node.negated else ''}:: {node.type_name}"
 
 
 def _property(renderer: Renderer, node: Property) -> str:
-    return f"{renderer.operand(node.subject)}.{quote(node.key)}"
+    return f"{renderer.operand(node.subject, _LOOK_UP)}.{quote(node.key)}"
 
 
 def _index(renderer: Renderer, node: Index) -> str:
-    return f"{renderer.operand(node.subject)}[{renderer.expression(node.index)}]"
+    return f"{renderer.operand(node.subject, _LOOK_UP)}[{renderer.expression(node.index)}]"
 
 
 def _label_test(renderer: Renderer, node: LabelTest) -> str:
     assert isinstance(node.labels, LabelName), node.labels
-    return f"{renderer.operand(node.subject)}:{quote(node.labels.name)}"
+    return f"{renderer.operand(node.subject, _LOOK_UP)}:{quote(node.labels.name)}"
 
 
 def _logical(renderer: Renderer, node: Logical) -> str:
-    return f" {node.operator} ".join([renderer.operand(operand) for operand in node.operands])
+    level = _LOGICAL[node.operator]
+    return f" {node.operator} ".join([renderer.operand(operand, level) for operand in node.operands])
 
 
 def _predicate(renderer: Renderer, node: Predicate) -> str:
-    return f"{renderer.operand(node.left)} {node.operator} {renderer.operand(node.right)}"
+    return f"{renderer.operand(node.left, _PREDICATE)} {node.operator} {renderer.operand(node.right, _PREDICATE)}"
 
 
 def _list(renderer: Renderer, node: ListOf) -> str:
@@ -284,8 +291,8 @@ _WRITERS: dict[type, Callable[[Renderer, Any], str]] = {
     Call: Renderer._call,
     CountAll: lambda _renderer, _node: "count(*)",
     Case: Renderer._case,
-    Not: lambda renderer, node: f"NOT {renderer.operand(node.operand)}",
-    Negate: lambda renderer, node: f"-{renderer.operand(node.operand)}",
+    Not: lambda renderer, node: f"NOT {renderer.operand(node.operand, _NOT)}",
+    Negate: lambda renderer, node: f"-{renderer.operand(node.operand, _SIGN)}",
     Logical: _logical,
     Arithmetic: Renderer._chain,
     Comparison: Renderer._chain,
@@ -298,16 +305,23 @@ _WRITERS: dict[type, Callable[[Renderer, Any], str]] = {
     Subquery: Renderer._subquery,
     VisibilityTest: Renderer._visibility,
 }
-_ATOMS = frozenset(_WRITERS) - {
-    Case,
-    Not,
-    Negate,
-    Logical,
-    Arithmetic,
-    Comparison,
-    Predicate,
-    NullTest,
-    TypeTest,
-    LabelTest,
-    MapProjection,
+_LEVELS: dict[type, int] = {
+    Case: 0,
+    MapProjection: 0,
+    Not: _NOT,
+    Comparison: _COMPARISON,
+    Predicate: _PREDICATE,
+    NullTest: _PREDICATE,
+    TypeTest: _PREDICATE,
+    LabelTest: _PREDICATE,
+    Negate: _SIGN,
 }
+
+
+def binding(node: Expression) -> int:
+    """How tightly an expression's own operator binds; words and brackets bind tightest."""
+    if isinstance(node, Logical):
+        return _LOGICAL[node.operator]
+    if isinstance(node, Arithmetic):
+        return _ARITHMETIC[node.rest[0][0]]
+    return _LEVELS.get(node.__class__, _ATOM)

@@ -400,13 +400,27 @@ class Query:
 
 def parts(node: object) -> Iterator[object]:
     """The tree nodes directly under one."""
-    for part in fields(node):  # type: ignore[arg-type]
-        yield from _nodes(getattr(node, part.name))
+    kind = node.__class__
+    names = _PART_NAMES.get(kind)
+    if names is None:
+        plain = ("str", "str | None", "bool", "int", "int | None", "object", str, bool, int, object)
+        names = tuple([part.name for part in fields(node) if part.type not in plain])  # type: ignore[arg-type]
+        _PART_NAMES[kind] = names
+    for name in names:
+        value = getattr(node, name)
+        if value.__class__ is tuple:
+            yield from _nodes(value)
+        elif hasattr(value, "__dataclass_fields__"):
+            yield value
 
 
-def _nodes(value: object) -> Iterator[object]:
-    if isinstance(value, tuple):
-        for item in value:
-            yield from _nodes(item)
-    elif hasattr(value, "__dataclass_fields__"):
-        yield value
+# The fields of each class that hold tree nodes; filled as classes are met.
+_PART_NAMES: dict[type, tuple[str, ...]] = {}
+
+
+def _nodes(values: tuple[object, ...]) -> Iterator[object]:
+    for value in values:
+        if value.__class__ is tuple:
+            yield from _nodes(value)  # type: ignore[arg-type]
+        elif hasattr(value, "__dataclass_fields__"):
+            yield value

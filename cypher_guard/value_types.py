@@ -122,4 +122,6 @@ def type_of(value: object) -> ValueType:
         for element in value:
             item = join(item, type_of(element))
         return list_of(item)
+    if isinstance(value, dict):
+        return map_of(tuple([(key, type_of(element)) for key, element in value.items()]))
     return MAP
