@@ -1,9 +1,9 @@
 """REST: HTTP and JSON in and out of the toolbox. Translation only.
 
     POST /v1/search            SearchRequest → SearchResult
-    GET  /v1/search            ?q=…&limit=…&filter=product=azure&filter=kind=page&cursor=…&explain=true → SearchResult
+    GET  /v1/search            ?q=…&limit=…&filter=product=azure&facet=kind&cursor=…&explain=true → SearchResult
     POST /v1/search/why-not    WhyNotRequest → WhyNotResult
-    GET  /v1/nodes             ?limit=…&filter=…&cursor=… → ListResult
+    GET  /v1/nodes             ?limit=…&filter=…&facet=…&cursor=… → ListResult
     POST /v1/nodes             ListRequest → ListResult
     GET  /v1/nodes/{uid}       ?locale=… → NodeResult; the uid percent-encoded
     POST /v1/fetch             NodeRequest → NodeResult; for a uid that no path can carry, such as `..`
@@ -107,6 +107,7 @@ class _Narrowed(ToolRequest):
 
     limit: int | None = Field(default=None, description="Entries on a page.")
     filter: list[FilterPair] = Field(default_factory=list, description="name=value; may be repeated.")
+    facet: list[str] = Field(default_factory=list, description="A facet to count; may be repeated.")
     cursor: str | None = Field(default=None, description="The `nextCursor` of the page before.")
 
     def filter_values(self) -> FilterValues:
@@ -128,6 +129,7 @@ class SearchQuery(_Narrowed):
             text=self.q,
             limit=self.limit,
             filter=self.filter_values(),
+            facets=self.facet,
             cursor=self.cursor,
             explain=self.explain,
         )
@@ -185,7 +187,7 @@ async def why_not(
 @tools.get("/nodes", response_model=ListResult, summary="List the estate, as a link", tags=["nodes"])
 async def list_by_link(query: Annotated[ListQuery, Query()], toolbox: Tools, caller: Caller) -> Response:
     """The filtered estate by identity, page after page to its end; nothing is ranked."""
-    request = ListRequest(limit=query.limit, filter=query.filter_values(), cursor=query.cursor)
+    request = ListRequest(limit=query.limit, filter=query.filter_values(), facets=query.facet, cursor=query.cursor)
     return _json(await toolbox.list_nodes(request, caller))
 
 

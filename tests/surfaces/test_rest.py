@@ -59,12 +59,20 @@ async def test_a_link_asks_the_same_as_a_body(client, toolbox):
         ("filter", "product=azure=classic"),
         ("filter", "kind=page"),
         ("filter", "kind=unit"),
+        ("facet", "level"),
+        ("facet", "kind"),
         ("explain", "true"),
     ]
     by_link = await client.get("/v1/search", params=[*parameters[:2], *parameters[3:]])
     by_body = await client.post(
         "/v1/search",
-        json={"text": "rank fusion", "limit": 3, "filter": {"kind": ["page", "unit"]}, "explain": True},
+        json={
+            "text": "rank fusion",
+            "limit": 3,
+            "filter": {"kind": ["page", "unit"]},
+            "facets": ["level", "kind"],
+            "explain": True,
+        },
     )
     assert by_link.json() == by_body.json()
     assert toolbox.asked[0] == toolbox.asked[1]
@@ -130,7 +138,7 @@ async def test_a_uid_round_trips_through_the_path(client, toolbox, uid):
     assert answer.json()["uid"] == uid
 
 
-@pytest.mark.parametrize("uid", [*ODD_UIDS, "..", ".", "a/../b", "\u0000", "?"])
+@pytest.mark.parametrize("uid", [*ODD_UIDS, "..", ".", "a/../b", "?"])
 async def test_a_uid_round_trips_through_a_body(client, toolbox, uid):
     answer = await client.post("/v1/fetch", json={"uid": uid})
     assert toolbox.asked == [NodeRequest(uid=uid)]

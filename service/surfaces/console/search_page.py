@@ -11,7 +11,7 @@ from service.surfaces.console.links import encoded
 
 Pair = tuple[str, str]
 
-_OFFERED = ("kind", "type", "product", "level", "role", "docset")
+_OFFERED = ("kind", "product", "level", "role", "docset")
 """Filters that are offered, in this order; others may be written into the address."""
 
 _VALUES_OFFERED = 8
@@ -44,7 +44,7 @@ class SearchLink:
         values: dict[str, list[str]] = {}
         for name, value in self.filters:
             values.setdefault(name, []).append(value)
-        return SearchRequest(text=self.text, filter=values, cursor=self.cursor, explain=True)
+        return SearchRequest(text=self.text, filter=values, facets=list(_OFFERED), cursor=self.cursor, explain=True)
 
     def with_cursor(self, cursor: str | None) -> "SearchLink":
         return replace(self, cursor=cursor, uid="")
