@@ -9,9 +9,9 @@ import httpx
 import pytest
 
 from service.settings import Settings
+from service.surfaces.application import application
 from service.surfaces.http_limits import HttpLimits
 from service.surfaces.problems import ProblemResponses
-from service.surfaces.application import application
 from tests.surfaces.fake_toolbox import FakeToolbox
 from tests.surfaces.serving import served
 
