@@ -59,7 +59,7 @@ def graph_with_secrets(seed: int, size: int = 14) -> PropertyGraph:
     nodes = [_node(random, f"n{number}") for number in range(size)]
     edges = [
         _edge(random, random.choice(nodes).uid, random.choice(nodes).uid)
-        for _ in range(size * 2)  # loops and parallel edges are wanted
+        for _ in range(size * 3)  # loops and parallel edges are wanted
     ]
     hub = _node(random, "hub", visible_to=SECRET)
     bridge = _node(random, "bridge", visible_to=SECRET)
