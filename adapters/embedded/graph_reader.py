@@ -12,13 +12,11 @@ from adapters.embedded.live_graph import LiveGraph
 from adapters.embedded.projection import ENGINE, STORED_TYPE
 from adapters.embedded.stored_passage import engine_text
 from adapters.embedded.threads import EngineThreads
-from cypher_guard import GuardedQuery
+from cypher_guard import LANGUAGE_PREFIX, GuardedQuery
 from service.domain.deadline import Deadline
 from service.domain.errors import EngineLate
 from service.ports import Rows
 from service.statements import NODE_COLUMNS, ServiceStatement
-
-_LANGUAGE = "CYPHER 5 "
 
 _ERRORS = (kglite.KgError, ValueError, TypeError, OverflowError, RecursionError)
 
@@ -27,9 +25,9 @@ _NODES_BY_KEY = (
     + ", ".join(f"n.{name} AS {name}" for name in NODE_COLUMNS)
 )
 
-_OUTSIDE = {STORED_TYPE: "type"}
-
-_TYPE_PROPERTY = re.compile(r"(?<=\bn)\.type\b")
+# Quoted names, which stay as they are, and the look-up of a property. Neither the guard's renderings nor the catalogue
+# hold a string or a comment in which the same could stand.
+_NAME_OR_TYPE = re.compile(r"(`(?:[^`]|``)*`)|\.type\b(?!\()")
 
 
 class EmbeddedGraphReader:
@@ -68,7 +66,8 @@ def _is_own(error: Exception) -> bool:
 
 def _guarded(live: LiveGraph, query: GuardedQuery, deadline: Deadline) -> Rows:
     """One row more than the limit was asked for: it says that the answer is cut."""
-    found = _rows(live, query.text.removeprefix(_LANGUAGE), query.params, deadline)
+    text = _in_stored_names(query.text.removeprefix(LANGUAGE_PREFIX))
+    found = _rows(live, text, query.params, deadline)
     return Rows(query.columns, found.rows[: query.limit], truncated=len(found.rows) > query.limit)
 
 
@@ -100,10 +99,13 @@ def _by_alias(live: LiveGraph, parameters: Mapping[str, Any], deadline: Deadline
 
 
 def _properties(live: LiveGraph, statement: ServiceStatement, deadline: Deadline) -> Rows:
-    """As they are named outside, without the engine's own row number."""
+    """As they are named outside, without the engine's own row number and ours of `type`."""
     rows = _rows(live, statement.text, statement.parameters, deadline)
-    named = ({_OUTSIDE.get(name, name): value for name, value in row[0].items() if name != "id"} for row in rows.rows)
-    return Rows(rows.columns, tuple((properties,) for properties in named))
+    inner = ("id", STORED_TYPE)
+    return Rows(
+        rows.columns,
+        tuple(({name: value for name, value in row[0].items() if name not in inner},) for row in rows.rows),
+    )
 
 
 def _nodes(
@@ -128,10 +130,10 @@ def _rows(live: LiveGraph, text: str, parameters: Mapping[str, Any], deadline: D
     return Rows(answer.columns, tuple(tuple(_plain(value) for value in row) for row in answer.rows))
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1_024)
 def _in_stored_names(text: str) -> str:
-    """A statement of the catalogue, which calls its nodes `n`, in the names that the properties are stored by."""
-    return _TYPE_PROPERTY.sub(f".{STORED_TYPE}", text)
+    """A rendering of the guard's, or a statement of the catalogue, with `type` read where it is stored."""
+    return _NAME_OR_TYPE.sub(lambda found: found[1] or f".{STORED_TYPE}", text)
 
 
 def _storable(value: Any) -> Any:

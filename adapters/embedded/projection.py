@@ -18,7 +18,7 @@ UNSOUND_PASSES = ("fuse_match_return_aggregate",)
 """Optimizer passes that are off for every statement: this one returns wrong counts, silently."""
 
 STORED_TYPE = "contentType"
-"""Where `type` is stored: kglite answers `n.type` with the node's label where the property is null."""
+"""Where `type` is read: kglite answers `n.type` with the node's label where the property is null."""
 
 _ROWS_AT_ONCE = 5_000
 
@@ -85,6 +85,7 @@ def node_properties(node: Node, content_hash: str | None) -> dict[str, Any]:
         "locale": node.identity.locale,
         "kind": node.kind.value,
         "title": node.title,
+        "type": node.type,
         STORED_TYPE: node.type,
         "url": node.url,
         "summary": node.summary,
