@@ -60,6 +60,11 @@ class Settings(BaseModel):
     lexical_weight: float = _row(1.0, "The lexical leg's vote in the fusion.", "", ge=0)
     vector_weight: float = _row(1.0, "The vector leg's vote in the fusion.", "", ge=0)
     why_not_depth: int = _row(1_000, "Nodes of each leg that `why not` looks through.", "nodes", ge=1)
+    related_frontier: int = _row(100, "Nodes that `related` steps on from.", "nodes", ge=1)
+    related_prior_deadline: int = _row(1_000, "Time that `related` waits for the graph prior.", "milliseconds", ge=1)
+    learning_nodes: int = _row(2_000, "Most nodes that a learning path is looked for in.", "nodes", ge=1)
+    xrefs: int = _row(500, "Most uids of one request to resolve.", "uids", ge=1)
+    xref_suggestions: int = _row(5, "Suggestions for a uid that is not found.", "uids", ge=0)
     node_edges: int = _row(200, "Most edges shown of one node.", "edges", ge=1)
     anchor_limit: int = _row(8, "Most nodes that a query is anchored to.", "nodes", ge=0)
     breaker_failures: int = _row(5, "Failures in a row after which a leg is left out for a while.", "failures", ge=1)
@@ -120,9 +125,7 @@ class Settings(BaseModel):
 
     # Facets
     facet_values: int = _row(1_000, "Most values of one facet.", "values", ge=1)
-    facet_deadline: int = _row(
-        250, "Time that a search waits for facets not counted yet.", "milliseconds", ge=1
-    )
+    facet_deadline: int = _row(250, "Time that a search waits for facets not counted yet.", "milliseconds", ge=1)
     facet_compute_deadline: int = _row(10_000, "Time that counting one facet may take.", "milliseconds", ge=1)
     facet_cache: int = _row(4_096, "Counted facets that are kept in memory.", "facets", ge=1)
 

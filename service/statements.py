@@ -274,3 +274,39 @@ def _constraints(filter: NodeFilter) -> tuple[str, dict[str, Sequence[str]]]:
         else:
             clauses.append(f" AND any(v IN n.{MANY_VALUED[name]} WHERE v IN ${name})")
     return "".join(clauses), parameters
+
+
+def neighbours(
+    identities: Iterable[NodeIdentity], types: Sequence[str], audiences: frozenset[str], limit: int
+) -> ServiceStatement:
+    """Edges of these types between these nodes and nodes that show, in both directions, in a set order, at most
+    `limit`.
+
+    Columns: `key` of the node asked about, the edge's `type`, whether it is `outgoing`, its `ordinal`, and the display
+    fields of the other end with its `level` and `durationMinutes`.
+    """
+    columns = ", ".join(f"m.{name} AS {name}" for name in NODE_COLUMNS if name != "key")
+    return ServiceStatement(
+        "neighbours",
+        "UNWIND $keys AS asked MATCH (n:Node {key: asked})-[r]-(m:Node) "
+        f"WHERE type(r) IN $types AND {_VISIBLE} AND any(a IN m.visibleTo WHERE a IN $audiences) "
+        f"RETURN asked AS key, type(r) AS edge, startNode(r).key = asked AS outgoing, r.ordinal AS ordinal, {columns}, "
+        "m.level AS level, m.durationMinutes AS durationMinutes "
+        "ORDER BY key, edge, outgoing, ordinal, locale, uid LIMIT $limit",
+        {
+            "keys": [identity.key for identity in identities],
+            "types": list(types),
+            "audiences": sorted(audiences),
+            "limit": limit,
+        },
+    )
+
+
+def uids_like(folded: str, audiences: frozenset[str], limit: int) -> ServiceStatement:
+    """Nodes whose uid is this text but for case (`folded` is lower case), or begins with it, shortest first."""
+    return ServiceStatement(
+        "uids_like",
+        f"MATCH (n:Node) WHERE toLower(n.uid) STARTS WITH $folded AND {_VISIBLE} {_RETURN_NODE} "
+        "ORDER BY size(n.uid), n.uid, n.locale LIMIT $limit",
+        {"folded": folded, "audiences": sorted(audiences), "limit": limit},
+    )

@@ -60,7 +60,7 @@ class NodeFilter:
 READ_KINDS = tuple(
     kind.value for kind in (NodeKind.PAGE, NodeKind.MODULE, NodeKind.UNIT, NodeKind.LEARNING_PATH, NodeKind.RETIRED)
 )
-"""What a search looks through when its filter names no kind: what people read. Code samples have a search of their own."""
+"""What a search looks through when its filter names no kind: what people read; code samples have their own search."""
 
 
 SINGLE_VALUED: Mapping[str, str] = {

@@ -83,6 +83,50 @@ class NodeRequest(Request):
     locale: Text | None = None
 
 
+class RelatedRequest(Request):
+    """What lies around a node."""
+
+    uid: Text
+    locale: Text | None = None
+    limit: int | None = None
+
+
+class LearningPathRequest(Request):
+    """The way from what a learner knows to a goal: a skill, a module, a learning path, a unit or a page."""
+
+    goal: Text = Field(description="Uid of the goal; of a skill its title will do.")
+    locale: Text | None = None
+    known_skills: list[Text] = Field(default_factory=list, description="Uids of skills, modules or pages known.")
+    level: Text | None = Field(default=None, description="The learner's own level.")
+    minutes: int | None = Field(default=None, ge=1, description="Time that there is.")
+
+
+class XrefRequest(Request):
+    """Uids to resolve, each as a writer would put it: exact, an alias, a redirected one, an overload with `*`."""
+
+    uids: list[Text] = Field(min_length=1)
+    locale: Text | None = None
+    moniker: Text | None = Field(default=None, description="The product version that the reader uses.")
+
+
+class SampleRequest(Request):
+    """A search over code samples."""
+
+    text: Annotated[Text, Field(description="What the code is about, or an identifier in it.")]
+    language: Text | None = Field(default=None, description="c#, csharp and cs are one language.")
+    limit: int | None = None
+    filter: FilterValues = Field(default_factory=dict)
+    cursor: Text | None = None
+    explain: bool = False
+
+
+class SuggestRequest(Request):
+    """The beginning, or a misspelling, of a title, a uid or an identifier."""
+
+    text: Text
+    limit: int | None = None
+
+
 class GraphQueryRequest(Request):
     """Cypher for the guard."""
 

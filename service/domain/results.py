@@ -172,6 +172,133 @@ class NodeResult(Result):
     content_root: str
 
 
+class PathStep(Result):
+    """One edge of a path, and the node that it leads to."""
+
+    type: str
+    direction: Literal["out", "in"]
+    uid: str
+    locale: str
+    title: str
+
+
+class RelatedNode(Result):
+    uid: str
+    locale: str
+    kind: str
+    title: str
+    url: str | None
+    summary: str | None
+    prior: float
+    path: list[PathStep] = Field(description="From the node asked about to this one.")
+
+
+class RelatedResult(Result):
+    uid: str
+    locale: str
+    related: list[RelatedNode]
+    truncated: bool
+    degraded: list[str]
+    content_root: str
+    took_ms: float
+
+
+class LearningStep(Result):
+    """One thing to learn, after all that it requires."""
+
+    uid: str
+    locale: str
+    kind: str
+    title: str
+    url: str | None
+    level: str | None
+    minutes: int | None
+    teaches: list[str]
+    required_by: list[str]
+    alternatives: list[str] = Field(description="Uids that teach the same and were not chosen.")
+
+
+class MissingPrerequisite(Result):
+    """Something that a step requires and nothing in the estate teaches."""
+
+    uid: str
+    title: str
+    required_by: str
+
+
+class LearningPathResult(Result):
+    goal: str
+    reachable: bool
+    steps: list[LearningStep]
+    minutes: int
+    within_budget: bool | None
+    missing: list[MissingPrerequisite]
+    cycles: list[list[str]] = Field(description="Prerequisites that go round in a circle; each was broken at its end.")
+    notices: list[str]
+    content_root: str
+    took_ms: float
+
+
+class XrefResolution(Result):
+    """What one uid stands for. `via`: exact, case, alias, redirect, overload; or none, and then see `suggestions`."""
+
+    asked: str
+    found: bool
+    via: Literal["exact", "case", "alias", "redirect", "overload", "none"]
+    uid: str | None = None
+    locale: str | None = None
+    kind: str | None = None
+    title: str | None = None
+    url: str | None = None
+    external: bool = Field(default=False, description="Documented outside this estate: known by its uid alone.")
+    redirects: list[str] = Field(default_factory=list)
+    suggestions: list[str] = Field(default_factory=list)
+
+
+class XrefResult(Result):
+    resolutions: list[XrefResolution]
+    content_root: str
+    took_ms: float
+
+
+class CodeSample(Result):
+    uid: str
+    locale: str
+    title: str
+    language: str | None
+    code: str
+    highlights: list[tuple[int, int]]
+    owner_uid: str | None
+    owner_title: str | None
+    owner_url: str | None
+    score: float
+    explain: HitExplanation | None = None
+
+
+class SampleResult(Result):
+    samples: list[CodeSample]
+    total: int
+    total_is: Literal["window"] = "window"
+    languages: dict[str, int]
+    next_cursor: str | None
+    degraded: list[str]
+    content_root: str
+    took_ms: float
+
+
+class Suggestion(Result):
+    uid: str
+    locale: str
+    kind: str
+    title: str
+
+
+class SuggestResult(Result):
+    suggestions: list[Suggestion]
+    content_root: str
+    took_ms: float
+
+
 class GraphQueryResult(Result):
     columns: list[str]
     rows: list[list[Any]]

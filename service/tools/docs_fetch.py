@@ -1,5 +1,7 @@
 """docs_fetch: one node whole, by uid: its properties, its text by section, its edges."""
 
+from typing import Any
+
 from service.domain.content import BlockKind, NodeRecord, Section
 from service.domain.deadline import Deadline
 from service.domain.errors import NodeUnknown
@@ -18,8 +20,7 @@ async def docs_fetch(request: NodeRequest, principal: Principal, retrieval: Retr
     settings = retrieval.settings
     deadline = Deadline.after(settings.request_deadline)
     snapshot = await retrieval.store.snapshot()
-    rows = await retrieval.graph.run(nodes_by_uid([request.uid], principal.audiences), deadline=deadline)
-    found = {row["locale"]: row for row in rows.by_column()}
+    found = await _by_locale(request, principal, retrieval, deadline)
     locale = _choose(sorted(found), request.locale, settings.default_locale)
     identity = NodeIdentity(request.uid, locale)
     properties = await retrieval.graph.run(node_properties(identity, principal.audiences), deadline=deadline)
@@ -58,6 +59,19 @@ async def docs_fetch(request: NodeRequest, principal: Principal, retrieval: Retr
         content_hash=content_hash,
         content_root=snapshot.content_root,
     )
+
+
+async def locate(request: NodeRequest, principal: Principal, retrieval: Retrieval, deadline: Deadline) -> NodeIdentity:
+    """The node that a uid, and perhaps a locale, names. Raises NodeUnknown."""
+    found = await _by_locale(request, principal, retrieval, deadline)
+    return NodeIdentity(request.uid, _choose(sorted(found), request.locale, retrieval.settings.default_locale))
+
+
+async def _by_locale(
+    request: NodeRequest, principal: Principal, retrieval: Retrieval, deadline: Deadline
+) -> dict[str, dict[str, Any]]:
+    rows = await retrieval.graph.run(nodes_by_uid([request.uid], principal.audiences), deadline=deadline)
+    return {row["locale"]: row for row in rows.by_column()}
 
 
 def _choose(locales: list[str], wished: str | None, default: str) -> str:

@@ -1,0 +1,103 @@
+"""get_related: what lies around a node, each with the path that relates it, ranked by the graph prior from there."""
+
+import time
+from collections.abc import Mapping
+
+from service.domain.deadline import Deadline
+from service.domain.errors import EngineUnavailable
+from service.domain.graph import EdgeType, NodeIdentity, NodeKind
+from service.domain.principal import Principal
+from service.domain.requests import NodeRequest, RelatedRequest
+from service.domain.results import PathStep, RelatedNode, RelatedResult
+from service.retrieval import paging
+from service.retrieval.pipeline import Retrieval
+from service.retrieval.traversal import Step, step_from
+from service.tools.docs_fetch import locate
+
+_HUB_KINDS = frozenset(kind.value for kind in (NodeKind.PRODUCT, NodeKind.ROLE, NodeKind.MONIKER, NodeKind.TOPIC))
+"""Half an estate shares its product: a path that only meets there relates nothing."""
+
+_WALKED = tuple(edge for edge in EdgeType if edge is not EdgeType.SUPERSEDED_BY)
+
+Path = tuple[Step, ...]
+
+
+async def get_related(request: RelatedRequest, principal: Principal, retrieval: Retrieval) -> RelatedResult:
+    """Nodes within two steps, nearest in the graph's own sense first. Raises NodeUnknown and EngineUnavailable.
+
+    Superseded and retired nodes don't appear. Without the prior the order is by steps, then by identity, and says so.
+    """
+    started = time.perf_counter()
+    settings = retrieval.settings
+    deadline = Deadline.after(settings.request_deadline)
+    size = paging.page_size(request.limit, settings)
+    snapshot = await retrieval.store.snapshot()
+    start = await locate(NodeRequest(uid=request.uid, locale=request.locale), principal, retrieval, deadline)
+    paths, truncated = await _paths(start, principal.audiences, retrieval, settings.related_frontier, deadline)
+    cards = await retrieval.ranker.cards.of(list(paths), snapshot.content_root, principal.audiences, deadline=deadline)
+    candidates = [
+        node
+        for node in paths
+        if node in cards and cards[node].successor is None and cards[node].kind != NodeKind.RETIRED
+    ]
+    degraded: list[str] = []
+    priors: Mapping[NodeIdentity, float] = {}
+    try:
+        priors = await retrieval.ranker.priors.priors(
+            [start],
+            candidates,
+            snapshot.content_root,
+            principal.audiences,
+            deadline=deadline.at_most(settings.related_prior_deadline),
+        )
+    except EngineUnavailable as error:
+        degraded.append(f"prior: {error.reason}")
+    candidates.sort(key=lambda node: (-priors.get(node, 0.0), len(paths[node]), node))
+    return RelatedResult(
+        uid=start.uid,
+        locale=start.locale,
+        related=[
+            RelatedNode(
+                uid=node.uid,
+                locale=node.locale,
+                kind=cards[node].kind,
+                title=cards[node].title,
+                url=cards[node].url,
+                summary=cards[node].summary,
+                prior=priors.get(node, 0.0),
+                path=[_path_step(step) for step in paths[node]],
+            )
+            for node in candidates[:size]
+        ],
+        truncated=truncated or len(candidates) > size,
+        degraded=degraded,
+        content_root=snapshot.content_root,
+        took_ms=(time.perf_counter() - started) * 1000,
+    )
+
+
+async def _paths(
+    start: NodeIdentity, audiences: frozenset[str], retrieval: Retrieval, frontier_size: int, deadline: Deadline
+) -> tuple[dict[NodeIdentity, Path], bool]:
+    """A shortest path to each node within two steps; the second step doesn't go through hubs."""
+    first = await step_from([start], _WALKED, audiences, retrieval.graph, deadline)
+    paths: dict[NodeIdentity, Path] = {}
+    for step in first.steps:
+        if step.node != start:
+            paths.setdefault(step.node, (step,))
+    through = [node for node, path in paths.items() if path[0].properties["kind"] not in _HUB_KINDS]
+    second = await step_from(through[:frontier_size], _WALKED, audiences, retrieval.graph, deadline)
+    for step in second.steps:
+        if step.node != start and step.properties["kind"] not in _HUB_KINDS:
+            paths.setdefault(step.node, (*paths[step.source], step))
+    return paths, first.truncated or second.truncated or len(through) > frontier_size
+
+
+def _path_step(step: Step) -> PathStep:
+    return PathStep(
+        type=step.type.value,
+        direction="out" if step.outgoing else "in",
+        uid=step.node.uid,
+        locale=step.node.locale,
+        title=step.properties["title"],
+    )
