@@ -6,6 +6,8 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from pathlib import Path
 from typing import TypeVar
 
+import structlog
+
 from service import bootstrap
 from service.domain.deadline import Deadline
 from service.domain.errors import DataFolderHeld
@@ -40,12 +42,16 @@ async def _enter_in_time(
     held: AsyncExitStack, attempt: Callable[[], AbstractAsyncContextManager[Entered]], settings: Settings
 ) -> Entered:
     patience = Deadline.after(settings.startup_deadline)
+    is_waiting = False
     while True:
         try:
             return await held.enter_async_context(attempt())
-        except (DataFolderHeld, ServerGone):
+        except (DataFolderHeld, ServerGone) as error:
             if patience.has_passed:
                 raise
+            if not is_waiting:
+                is_waiting = True
+                structlog.get_logger(__name__).warning("waiting for the data folder", reason=error.message)
         await asyncio.sleep(POLL_SECONDS)
 
 

@@ -262,7 +262,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         code = app(words, prog_name=app.info.name, standalone_mode=False)
         sys.stdout.flush()
         return int(code or DONE)
-    except BrokenPipeError:
+    except (BrokenPipeError, SystemExit):  # typer and rich exit by themselves for this one reason
         discard_stdout()
         return PIPE_CLOSED
     except KeyboardInterrupt:
