@@ -1,6 +1,6 @@
 """Inline markup → readable text, with the links, includes and anchors met on the way."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from html import unescape
 from html.parser import HTMLParser
@@ -14,27 +14,44 @@ TitleOf = Callable[[str], str | None]
 """uid → the title of the page that has it, or None."""
 
 
+Phrase = Callable[[Token, int], str]
+"""(a `[!…]` within a line, its line) → the text that stands in its place."""
+
+
 @dataclass(slots=True)
 class InlineText:
-    """The text of one paragraph, heading or cell. `bangs` are `[!…]` tokens with their lines, in order."""
+    """The text of one paragraph, heading or cell."""
 
     text: str = ""
     links: list[Link] = field(default_factory=list)
-    bangs: list[tuple[Token, int]] = field(default_factory=list)
     anchors: list[str] = field(default_factory=list)
 
 
-def read_inline(token: Token, file: str, line: int, title_of: TitleOf) -> InlineText:
+def lone_bangs(token: Token, line: int) -> list[tuple[Token, int]]:
+    """The `[!…]` tokens of a paragraph that holds nothing else, with their lines."""
+    found: list[tuple[Token, int]] = []
+    for child in token.children or []:
+        if child.type == "bang":
+            found.append((child, line))
+        elif child.type in ("softbreak", "hardbreak"):
+            line += 1
+        elif child.type != "text" or child.content.strip():
+            return []
+    return found
+
+
+def read_inline(token: Token, file: str, line: int, title_of: TitleOf, phrase: Phrase) -> InlineText:
     """`line` is the 1-based line on which the inline token begins."""
-    reader = _InlineReader(file, line, title_of)
+    reader = _InlineReader(file, line, title_of, phrase)
     reader.read(token.children or [])
     reader.result.text = "".join(reader.parts).strip()
     return reader.result
 
 
 class _InlineReader:
-    def __init__(self, file: str, line: int, title_of: TitleOf) -> None:
+    def __init__(self, file: str, line: int, title_of: TitleOf, phrase: Phrase) -> None:
         self.result = InlineText()
+        self._phrase = phrase
         self.parts: list[str] = []
         self._file = file
         self._line = line
@@ -63,7 +80,7 @@ class _InlineReader:
             elif kind == "picture":
                 self.parts.append(attributes_of(token.content).get("alt-text", ""))
             elif kind == "bang":
-                self.result.bangs.append((token, self._line))
+                self.parts.append(self._phrase(token, self._line))
             elif kind == "html_inline":
                 self._html(token.content)
 
@@ -184,8 +201,3 @@ def name_of_uid(uid: str, form: str = "", text: str | None = None) -> str:
 
 def _without_arity(name: str) -> str:
     return name.partition("`")[0] or name
-
-
-def joined(parts: Iterable[str]) -> str:
-    """Parts that say something, separated by spaces."""
-    return " ".join(part for part in parts if part)

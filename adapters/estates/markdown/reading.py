@@ -15,7 +15,7 @@ from adapters.estates.markdown.document import (
     MonikerZone,
     Snippet,
 )
-from adapters.estates.markdown.inline import HtmlText, InlineText, TitleOf, joined, read_inline
+from adapters.estates.markdown.inline import HtmlText, InlineText, TitleOf, lone_bangs, read_inline
 from adapters.estates.markdown.parser import attributes_of
 from service.domain.content import Block, BlockKind, Section
 from service.domain.languages import canonical_language
@@ -145,7 +145,7 @@ class _Walk:
     # Sections
 
     def _open_heading(self, inline: Token, level: int, file: str, line: int) -> None:
-        read = read_inline(inline, file, line, self._context.title_of)
+        read = self._inline(inline, file, line)
         self._flush()
         tab = next((link for link in read.links if link.href.startswith("#tab/")), None)
         if tab is not None and tab.text == read.text:
@@ -153,15 +153,15 @@ class _Walk:
             return
         self._close_section()
         self._leave_regions(level)
-        anchor = read.anchors[0] if read.anchors else slug(read.text)
-        anchor = self._unique(anchor)
+        made = slug(read.text)
+        anchor = self._unique(read.anchors[0] if read.anchors else made)
         self.document.anchors.update(read.anchors)
         self.document.anchors.add(anchor)
         self._heading = (read.text, anchor, level)
         if level == 1 and self.document.title is None:
             self.document.title = read.text
         for role, names in (("prerequisite", _PREREQUISITES), ("related", _RELATED), ("objective", _OBJECTIVES)):
-            if anchor in names or slug(read.text) in names:
+            if anchor in names or made in names:
                 self._region_levels.setdefault(role, level)
         self._links(read.links)
 
@@ -192,17 +192,20 @@ class _Walk:
     # Prose
 
     def _paragraph(self, token: Token, file: str, line: int) -> None:
-        read = read_inline(token, file, line, self._context.title_of)
+        bangs = lone_bangs(token, line)
+        if bangs:
+            for bang, at in bangs:
+                self._bang(bang, file, at)
+            return
+        read = self._inline(token, file, line)
         self.document.anchors.update(read.anchors)
         if self._quotes and read.text.startswith("[!"):
             read = self._alert(read)
         self._links(read.links)
-        if read.bangs and not read.text:
-            for bang, at in read.bangs:
-                self._bang(bang, file, at)
-            return
-        texts = [self._inline_bang(bang, file, at) for bang, at in read.bangs]
-        self._prose(joined([read.text, *texts]), file, line)
+        self._prose(read.text, file, line)
+
+    def _inline(self, token: Token, file: str, line: int) -> InlineText:
+        return read_inline(token, file, line, self._context.title_of, lambda bang, at: self._phrase(bang, file, at))
 
     def _alert(self, read: InlineText) -> InlineText:
         name, _, rest = read.text[2:].partition("]")
@@ -287,7 +290,7 @@ class _Walk:
                 cells = []
             elif token.type == "inline":
                 at = (token.map[0] if token.map else 0) + first_line
-                read = read_inline(token, file, at, self._context.title_of)
+                read = self._inline(token, file, at)
                 self._links(read.links)
                 cells.append(read.text.replace("\n", " "))
             elif token.type == "tr_close":
@@ -335,7 +338,7 @@ class _Walk:
             self.document.inclusions.append(Inclusion(included.path, file, line))
             self.run(included.tokens, included.path, included.first_line)
 
-    def _inline_bang(self, token: Token, file: str, line: int) -> str:
+    def _phrase(self, token: Token, file: str, line: int) -> str:
         """An include within a line gives its text; anything else in a line its title."""
         if token.info != "include":
             return token.content
@@ -345,13 +348,15 @@ class _Walk:
             return token.content
         self.document.inclusions.append(Inclusion(included.path, file, line))
         texts = []
+        self._files.append(included.path)
         for inner in included.tokens:
             if inner.type == "inline":
                 at = (inner.map[0] if inner.map else 0) + included.first_line
-                read = read_inline(inner, included.path, at, self._context.title_of)
+                read = self._inline(inner, included.path, at)
                 self._links(read.links)
                 texts.append(read.text)
-        return joined(texts)
+        self._files.pop()
+        return " ".join(texts)
 
     def _directive(self, token: Token, file: str, line: int) -> None:
         attributes = attributes_of(token.content)

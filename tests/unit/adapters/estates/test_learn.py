@@ -74,7 +74,14 @@ quiz:
     - content: "No thing"
       isCorrect: false
 """
-UNIT_B = "### YamlMime:ModuleUnit\nuid: l.one.b\ntitle: Unit b\ncontent: |\n  Text of b.\n\n  [!include[](includes/gone.md)]\n"
+UNIT_B = """### YamlMime:ModuleUnit
+uid: l.one.b
+title: Unit b
+content: |
+  Text of b.
+
+  [!include[](includes/gone.md)]
+"""
 ACHIEVEMENTS = "### YamlMime:Achievements\nachievements:\n- uid: l.one.badge\n  type: badge\n  title: Master of one\n"
 FILES = {
     "paths/p/index.yml": PATH,
