@@ -25,11 +25,11 @@ from service.publishing.linking import link
 from service.publishing.projection import Projections
 from service.publishing.publisher import Publisher
 from service.retrieval.cards import CardCache
+from service.retrieval.engines import Retrieval
 from service.retrieval.facets import FacetCounter
-from service.retrieval.pipeline import Retrieval
 from service.retrieval.prior import PriorCache
 from service.retrieval.query_vectors import QueryVectors
-from service.retrieval.window import Ranker
+from service.retrieval.ranker import Ranker
 from service.settings import Settings
 from service.tools.local import LocalToolbox
 
@@ -109,6 +109,7 @@ async def open_owned(settings: Settings, data: Path) -> AsyncIterator[Owned]:
             graph=graph,
             store=store,
             query_vectors=QueryVectors(embedder, settings.query_cache),
+            tokens=embedder.tokens,
             facets=FacetCounter(graph, graph_profile(settings), settings),
             ranker=Ranker(CardCache(graph, settings.node_cards), priors, settings),
             run_log=run_log,

@@ -9,7 +9,7 @@ from service.domain.principal import Principal
 from service.domain.requests import ListRequest
 from service.domain.results import ListResult, NodeSummary
 from service.retrieval import paging
-from service.retrieval.pipeline import Retrieval
+from service.retrieval.engines import Retrieval
 from service.statements import count_nodes, list_nodes
 
 

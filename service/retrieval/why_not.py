@@ -10,7 +10,9 @@ from service.domain.graph import NodeIdentity
 from service.domain.principal import Principal
 from service.domain.requests import SearchRequest, WhyNotRequest
 from service.domain.results import WhyNotResult
-from service.retrieval.pipeline import Retrieval, open_window, rank_window, searched
+from service.retrieval.engines import Retrieval
+from service.retrieval.pipeline import rank_window
+from service.retrieval.window import open_window, searched
 from service.statements import filter_fields, nodes_by_uid
 
 

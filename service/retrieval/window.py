@@ -1,163 +1,186 @@
-"""The fused window made into hits: verified against the graph, ranked, cut into pages, given its passages."""
+"""The window of one search: anchors and legs side by side, fused, and freed of what nothing supports."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+import asyncio
+import time
+from collections.abc import Awaitable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
-from service.domain.content import Passage, PassageKey
 from service.domain.deadline import Deadline
-from service.domain.errors import EngineUnavailable
-from service.domain.filters import SearchScope
-from service.domain.graph import NodeIdentity
-from service.domain.requests import CallerProfile
-from service.domain.results import Hit, PassageResult
-from service.ports import LexicalIndex, Span, VectorIndex
-from service.retrieval import signals
-from service.retrieval.cards import Card, CardCache
-from service.retrieval.fusion import Fused
-from service.retrieval.prior import PriorCache
-from service.retrieval.ranking import Evidence, Ranked, rank, unverified
-from service.settings import Settings
+from service.domain.errors import AllLegsDown, EngineUnavailable
+from service.domain.filters import READ_KINDS, NodeFilter, SearchScope
+from service.domain.principal import Principal
+from service.domain.requests import SearchRequest
+from service.domain.snapshots import EMPTY_ROOT, Snapshot
+from service.ports import PassageHit
+from service.retrieval import evidence
+from service.retrieval.anchors import Anchor, find_anchors
+from service.retrieval.engines import LEXICAL, VECTOR, Retrieval
+from service.retrieval.fusion import Fused, Ranking, fuse
+from service.retrieval.legs import Leg, LegRun, degraded, run_legs
+from service.retrieval.question import check_text
+
+NOTHING_PUBLISHED = "Nothing has been published here yet."
+UNSUPPORTED = "Nothing in the estate speaks of this: what only resembles it in meaning was left out."
+
+T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Caller:
-    """Who the ranking is for, and when it is."""
+@dataclass
+class Timings:
+    """Milliseconds by stage, the query's own embedding apart from the vector search."""
 
-    profile: CallerProfile
-    audiences: frozenset[str]
-    without_signals: frozenset[str]
-    as_of: datetime
+    milliseconds: dict[str, float] = field(default_factory=dict)
+
+    async def measure(self, stage: str, work: Awaitable[T]) -> T:
+        started = time.perf_counter()
+        try:
+            return await work
+        finally:
+            self.milliseconds[stage] = (time.perf_counter() - started) * 1000
 
 
 @dataclass(frozen=True)
-class Ranker:
-    """The graph's part in the ranking. `cards` is required of it, the prior is a bonus."""
+class Window:
+    """One run of the legs, fused: everything that paging walks over."""
 
-    cards: CardCache
-    priors: PriorCache
-    settings: Settings
-
-    async def rank(
-        self,
-        window: Sequence[Fused],
-        anchors: Sequence[NodeIdentity],
-        content_root: str,
-        caller: Caller,
-        deadline: Deadline,
-    ) -> tuple[list[Ranked], list[str]]:
-        """The verified window in its final order, and what was left out of the ranking.
-
-        A passage whose content hash is not its node's belongs to another snapshot: its node is passed over. With the
-        graph down all nodes are let through, unverified, in the fused order.
-        """
-        settings = self.settings
-        identities = [node.identity for node in window]
-        try:
-            cards = await self.cards.of(
-                identities, content_root, caller.audiences, deadline=deadline.at_most(settings.graph_deadline)
-            )
-        except EngineUnavailable as error:
-            return unverified(window), [f"graph: {error.reason}"]
-        held = [node for node in window if _is_current(node, cards.get(node.identity))]
-        priors, percentiles, degraded = await self._graph_scores(
-            anchors, [node.identity for node in held], content_root, caller, deadline
-        )
-        off = caller.without_signals | frozenset(settings.signals_off)
-        factors = {
-            node.identity: signals.factors(
-                signals.Case(cards[node.identity], caller.profile, caller.as_of, percentiles.get(node.identity)),
-                settings,
-                off,
-            )
-            for node in held
-        }
-        ranked = rank(held, Evidence(cards, priors, factors), gain=settings.prior_gain, clamp=settings.boost_clamp)
-        return ranked, degraded
-
-    async def _graph_scores(
-        self,
-        anchors: Sequence[NodeIdentity],
-        nodes: Sequence[NodeIdentity],
-        content_root: str,
-        caller: Caller,
-        deadline: Deadline,
-    ) -> tuple[Mapping[NodeIdentity, float], Mapping[NodeIdentity, float], list[str]]:
-        """Priors and percentiles of global PageRank; both are empty, and said to be, when they aren't there in time."""
-        due = deadline.at_most(self.settings.prior_deadline)
-        try:
-            unseeded = await self.priors.unseeded(content_root, caller.audiences, deadline=due)
-            if "prior" in caller.without_signals or "prior" in self.settings.signals_off:
-                return {}, unseeded.percentiles, []
-            priors = await self.priors.priors(anchors, nodes, content_root, caller.audiences, deadline=due)
-        except EngineUnavailable as error:
-            return {}, {}, [f"prior: {error.reason}"]
-        return priors, unseeded.percentiles, []
+    snapshot: Snapshot
+    scope: SearchScope
+    runs: tuple[LegRun, ...]
+    anchors: tuple[Anchor, ...]
+    nodes: tuple[Fused, ...]
+    degraded: tuple[str, ...]
+    notices: tuple[str, ...]
+    timings: Timings
 
 
-async def load_passages(
-    keys: Sequence[PassageKey], scope: SearchScope, *, lexical: LexicalIndex, vectors: VectorIndex, deadline: Deadline
-) -> dict[PassageKey, Passage]:
-    """The passages from whichever text engine has them: one may be down, or still filling."""
-    found: dict[PassageKey, Passage] = {}
-    failure: EngineUnavailable | None = None
-    for index in (lexical, vectors):
-        missing = [key for key in keys if key not in found]
-        if not missing:
-            break
-        try:
-            found |= await index.passages(missing, scope, deadline=deadline)
-        except EngineUnavailable as error:
-            failure = error
-    if failure is not None and not found and keys:
-        raise failure
-    return found
+def searched(request: SearchRequest) -> NodeFilter:
+    """The request's filter, with the kinds that a search looks through where it names none."""
+    narrowed = NodeFilter.from_mapping(request.filter)
+    return narrowed if narrowed.kind else replace(narrowed, kind=READ_KINDS)
 
 
-def hits_of(
-    page: Sequence[Ranked],
-    passages: Mapping[PassageKey, Passage],
-    highlights: Mapping[PassageKey, tuple[Span, ...]],
-) -> list[Hit]:
-    """The page as the caller sees it. A node whose passage was lost on the way is left out."""
-    hits = []
-    for node in page:
-        passage = passages.get(node.fused.best_vote.hit.passage)
-        if passage is not None:
-            hits.append(_hit(node, passage, highlights.get(passage.key, ())))
-    return hits
-
-
-def _is_current(node: Fused, card: Card | None) -> bool:
-    return card is not None and card.content_hash == node.best_vote.hit.passage.content_hash
-
-
-def _hit(node: Ranked, passage: Passage, spans: tuple[Span, ...]) -> Hit:
-    card = node.card
-    projected = passage.node
-    successor = card.successor if card else None
-    return Hit(
-        uid=node.identity.uid,
-        locale=node.identity.locale,
-        title=card.title if card else projected.title,
-        url=_with_fragment(card.url if card else projected.url, passage.anchor),
-        kind=card.kind if card else projected.kind.value,
-        type=card.type if card else projected.type,
-        docset=card.docset if card else projected.docset,
-        summary=card.summary if card else projected.summary,
-        score=node.final,
-        passage=PassageResult(
-            text=passage.text,
-            heading=passage.heading,
-            anchor=passage.anchor,
-            highlights=[(span.start, span.end) for span in spans],
-        ),
-        superseded_by=successor.uid if successor else None,
-        unverified=card is None,
+async def open_window(
+    request: SearchRequest,
+    principal: Principal,
+    retrieval: Retrieval,
+    snapshot: Snapshot,
+    deadline: Deadline,
+    *,
+    legs: tuple[str, ...] = (LEXICAL, VECTOR),
+    depth: int | None = None,
+) -> Window:
+    """Run the named legs and fuse them. Raises AllLegsDown."""
+    settings = retrieval.settings
+    text = check_text(request.text, settings)
+    scope = SearchScope.of(principal, snapshot.generation, searched(request))
+    timings = Timings()
+    chosen = await _legs(text, scope, depth or settings.leg_depth, retrieval, snapshot, timings)
+    runs, (anchors, anchor_failure) = await asyncio.gather(
+        run_legs([leg for leg in chosen if leg.name in legs], deadline),
+        _anchors(request, text, principal, retrieval, deadline, timings),
     )
+    live = [run for run in runs if run.is_live]
+    if not live:
+        reasons = "; ".join(degraded(runs))
+        raise AllLegsDown(f"No retriever can answer now ({reasons}). Try again in a moment.")
+    fused = fuse([Ranking(run.leg.name, run.leg.weight, run.hits) for run in live], k=settings.fusion_k)
+    unsupported = await timings.measure("evidence", _unsupported(text, runs, scope, snapshot, retrieval, deadline))
+    if unsupported:
+        fused = [node for node in fused if any(vote.leg != VECTOR for vote in node.votes)]
+    notes = degraded(runs) + ([f"anchors: {anchor_failure}"] if anchor_failure else [])
+    notices = [NOTHING_PUBLISHED] if snapshot.content_root == EMPTY_ROOT else []
+    if unsupported:
+        notices.append(UNSUPPORTED)
+    return Window(snapshot, scope, tuple(runs), tuple(anchors), tuple(fused), tuple(notes), tuple(notices), timings)
 
 
-def _with_fragment(url: str | None, anchor: str) -> str | None:
-    if url is None or not anchor or "#" in url:
-        return url
-    return f"{url}#{anchor}"
+async def _unsupported(
+    text: str,
+    runs: Sequence[LegRun],
+    scope: SearchScope,
+    snapshot: Snapshot,
+    retrieval: Retrieval,
+    deadline: Deadline,
+) -> bool:
+    """Whether what the vector leg alone found is no answer; without the lexical index's word on it, it stays."""
+    found = next((run.hits for run in runs if run.leg.name == VECTOR and run.is_live), ())
+    settings, tokens = retrieval.settings, retrieval.tokens
+    if not found or not evidence.needs_terms(found, text, tokens, settings):
+        return False
+    try:
+        known = await retrieval.lexical.known_terms(text, scope, deadline=deadline)
+    except EngineUnavailable:
+        return False
+    gathered = evidence.gather(text, known, snapshot.passages, found, tokens)
+    return not evidence.is_supported(gathered, settings)
+
+
+async def _legs(
+    text: str,
+    scope: SearchScope,
+    depth: int,
+    retrieval: Retrieval,
+    snapshot: Snapshot,
+    timings: Timings,
+) -> list[Leg]:
+    settings = retrieval.settings
+
+    async def lexical(deadline: Deadline) -> list[PassageHit]:
+        return await timings.measure(LEXICAL, retrieval.lexical.search(text, scope, depth=depth, deadline=deadline))
+
+    async def vector(deadline: Deadline) -> list[PassageHit]:
+        embedded = await timings.measure("embedding", retrieval.query_vectors.vector(text))
+        return await timings.measure(VECTOR, retrieval.vectors.search(embedded, scope, depth=depth, deadline=deadline))
+
+    return [
+        Leg(
+            LEXICAL,
+            retrieval.lexical.engine,
+            settings.lexical_weight,
+            settings.lexical_deadline,
+            retrieval.breakers[LEXICAL],
+            lexical,
+        ),
+        Leg(
+            VECTOR,
+            retrieval.vectors.engine,
+            settings.vector_weight,
+            settings.vector_deadline,
+            retrieval.breakers[VECTOR],
+            vector,
+            await _shortfall(retrieval, snapshot),
+        ),
+    ]
+
+
+async def _shortfall(retrieval: Retrieval, snapshot: Snapshot) -> str | None:
+    """How much of the snapshot the vectors cover while they fill in."""
+    if snapshot.passages == 0:
+        return None
+    try:
+        held = await retrieval.vectors.count(snapshot.generation)
+    except EngineUnavailable:
+        return None
+    if held >= snapshot.passages:
+        return None
+    return f"{100 * held // snapshot.passages} % indexed"
+
+
+async def _anchors(
+    request: SearchRequest,
+    text: str,
+    principal: Principal,
+    retrieval: Retrieval,
+    deadline: Deadline,
+    timings: Timings,
+) -> tuple[list[Anchor], str | None]:
+    settings = retrieval.settings
+    due = deadline.at_most(settings.graph_deadline)
+    looking = find_anchors(request, text, principal, retrieval.graph, limit=settings.anchor_limit, deadline=due)
+    try:
+        return await timings.measure("anchors", asyncio.wait_for(looking, due.seconds_left)), None
+    except TimeoutError:
+        return [], "no answer before its deadline"
+    except EngineUnavailable as error:
+        return [], error.reason

@@ -9,7 +9,7 @@ from service.domain.graph import NodeIdentity
 from service.domain.principal import Principal
 from service.domain.requests import NodeRequest
 from service.domain.results import EdgeResult, NodeResult, SectionResult
-from service.retrieval.pipeline import Retrieval
+from service.retrieval.engines import Retrieval
 from service.statements import edges_of, node_properties, nodes_by_uid
 
 _PRIVATE_PROPERTIES = frozenset({"visibleTo", "key"})

@@ -10,7 +10,7 @@ from service.domain.graph import EdgeType, NodeIdentity, NodeKind
 from service.domain.principal import Principal
 from service.domain.requests import LearningPathRequest, NodeRequest
 from service.domain.results import LearningPathResult, LearningStep, MissingPrerequisite
-from service.retrieval.pipeline import Retrieval
+from service.retrieval.engines import Retrieval
 from service.retrieval.signals import LEVELS
 from service.retrieval.traversal import Step, step_from
 from service.statements import cards, nodes_by_alias

@@ -10,7 +10,7 @@ from service.domain.principal import Principal
 from service.domain.requests import NodeRequest, RelatedRequest
 from service.domain.results import PathStep, RelatedNode, RelatedResult
 from service.retrieval import paging
-from service.retrieval.pipeline import Retrieval
+from service.retrieval.engines import Retrieval
 from service.retrieval.traversal import Step, step_from
 from service.tools.docs_fetch import locate
 

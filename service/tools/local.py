@@ -29,7 +29,7 @@ from service.domain.results import (
 from service.ports import GraphReader, LexicalIndex, VectorIndex
 from service.publishing.publisher import Publisher
 from service.retrieval import listing, pipeline, why_not
-from service.retrieval.pipeline import Retrieval
+from service.retrieval.engines import Retrieval
 from service.tools.docs_fetch import docs_fetch
 from service.tools.query_graph import query_graph
 

@@ -7,7 +7,7 @@ from service.domain.deadline import Deadline
 from service.domain.principal import Principal
 from service.domain.requests import GraphQueryRequest
 from service.domain.results import GraphQueryResult
-from service.retrieval.pipeline import Retrieval
+from service.retrieval.engines import Retrieval
 
 
 async def query_graph(

@@ -12,7 +12,7 @@ from service.domain.monikers import Moniker, MonikerInvalid, MonikerRange
 from service.domain.principal import Principal
 from service.domain.requests import XrefRequest
 from service.domain.results import XrefResolution, XrefResult
-from service.retrieval.pipeline import Retrieval
+from service.retrieval.engines import Retrieval
 from service.statements import cards, nodes_by_alias, nodes_by_title, nodes_by_uid, successors, uids_like
 
 _LONGEST_REDIRECT = 20

@@ -1,0 +1,37 @@
+"""What a query runs on: the engines, and what stands before each of them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from service.ports import GraphReader, GraphStore, LexicalIndex, RunLog, TokenCounter, VectorIndex
+from service.retrieval.breaker import Breaker
+from service.retrieval.facets import FacetCounter
+from service.retrieval.query_vectors import QueryVectors
+from service.retrieval.ranker import Ranker
+from service.settings import Settings
+
+LEXICAL = "lexical"
+VECTOR = "vector"
+
+
+@dataclass
+class Retrieval:
+    """The engines of the pipeline with their breakers. Made once by `bootstrap`; holds no state of any query."""
+
+    lexical: LexicalIndex
+    vectors: VectorIndex
+    graph: GraphReader
+    store: GraphStore
+    query_vectors: QueryVectors
+    tokens: TokenCounter
+    ranker: Ranker
+    facets: FacetCounter
+    run_log: RunLog
+    settings: Settings
+    breakers: Mapping[str, Breaker] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.breakers = {
+            name: Breaker(self.settings.breaker_failures, self.settings.breaker_pause / 1000)
+            for name in (LEXICAL, VECTOR)
+        }

@@ -1,0 +1,100 @@
+"""Hits: a page of the ranking with its passages, their highlights, and what is shown of each node."""
+
+from collections.abc import Mapping, Sequence
+
+from service.domain.content import Passage, PassageKey
+from service.domain.deadline import Deadline
+from service.domain.errors import EngineUnavailable
+from service.domain.filters import SearchScope
+from service.domain.requests import SearchRequest
+from service.domain.results import Hit, PassageResult
+from service.ports import LexicalIndex, Span, VectorIndex
+from service.retrieval.engines import Retrieval
+from service.retrieval.ranking import Ranked
+from service.retrieval.window import Window
+
+
+async def load_hits(
+    page: list[Ranked], request: SearchRequest, window: Window, retrieval: Retrieval, deadline: Deadline
+) -> list[Hit]:
+    """The page's hits with their passages. Raises EngineUnavailable when no text engine has any of them."""
+    keys = [node.fused.best_vote.hit.passage for node in page]
+    loading = load_passages(keys, window.scope, lexical=retrieval.lexical, vectors=retrieval.vectors, deadline=deadline)
+    passages = await window.timings.measure("passages", loading)
+    marking = _highlights(request.text, list(passages.values()), retrieval, deadline)
+    return hits_of(page, passages, await window.timings.measure("highlight", marking))
+
+
+async def load_passages(
+    keys: Sequence[PassageKey], scope: SearchScope, *, lexical: LexicalIndex, vectors: VectorIndex, deadline: Deadline
+) -> dict[PassageKey, Passage]:
+    """The passages from whichever text engine has them: one may be down, or still filling."""
+    found: dict[PassageKey, Passage] = {}
+    failure: EngineUnavailable | None = None
+    for index in (lexical, vectors):
+        missing = [key for key in keys if key not in found]
+        if not missing:
+            break
+        try:
+            found |= await index.passages(missing, scope, deadline=deadline)
+        except EngineUnavailable as error:
+            failure = error
+    if failure is not None and not found and keys:
+        raise failure
+    return found
+
+
+def hits_of(
+    page: Sequence[Ranked],
+    passages: Mapping[PassageKey, Passage],
+    highlights: Mapping[PassageKey, tuple[Span, ...]],
+) -> list[Hit]:
+    """The page as the caller sees it. A node whose passage was lost on the way is left out."""
+    hits = []
+    for node in page:
+        passage = passages.get(node.fused.best_vote.hit.passage)
+        if passage is not None:
+            hits.append(_hit(node, passage, highlights.get(passage.key, ())))
+    return hits
+
+
+def _hit(node: Ranked, passage: Passage, spans: tuple[Span, ...]) -> Hit:
+    card = node.card
+    projected = passage.node
+    successor = card.successor if card else None
+    return Hit(
+        uid=node.identity.uid,
+        locale=node.identity.locale,
+        title=card.title if card else projected.title,
+        url=_with_fragment(card.url if card else projected.url, passage.anchor),
+        kind=card.kind if card else projected.kind.value,
+        type=card.type if card else projected.type,
+        docset=card.docset if card else projected.docset,
+        summary=card.summary if card else projected.summary,
+        score=node.final,
+        passage=PassageResult(
+            text=passage.text,
+            heading=passage.heading,
+            anchor=passage.anchor,
+            highlights=[(span.start, span.end) for span in spans],
+        ),
+        superseded_by=successor.uid if successor else None,
+        unverified=card is None,
+    )
+
+
+def _with_fragment(url: str | None, anchor: str) -> str | None:
+    if url is None or not anchor or "#" in url:
+        return url
+    return f"{url}#{anchor}"
+
+
+async def _highlights(
+    text: str, passages: list[Passage], retrieval: Retrieval, deadline: Deadline
+) -> dict[PassageKey, tuple[Span, ...]]:
+    """None when the lexical engine is down: the passages still speak for themselves."""
+    try:
+        spans = await retrieval.lexical.highlight(text, passages, deadline=deadline)
+    except EngineUnavailable:
+        return {}
+    return {passage.key: found for passage, found in zip(passages, spans, strict=True)}
