@@ -100,8 +100,6 @@ QUESTIONS = [
     "*",
     "🙂",
     "שלום",
-    "a\0b",
-    "half \udc80",
     "x" * 10_000,
     "[red]",
     "{}",
@@ -125,6 +123,19 @@ def test_a_blank_question_is_refused(toolbox, document):
     code, answer = document("search", "  ")
     assert code == 3
     assert answer["error"]["code"] == "query_empty"
+
+
+@pytest.mark.parametrize("text", ["a\0b", "half \udc80"])
+def test_what_no_engine_can_hold_is_refused(toolbox, document, text):
+    for words in (
+        ("search", text),
+        ("fetch", text),
+        ("search", "x", "--filter", f"product={text}"),
+        ("query-graph", text),
+    ):
+        code, answer = document(*words)
+        assert (code, answer["error"]["code"]) == (3, "query_malformed")
+    assert toolbox.asked == []
 
 
 def test_a_misspelt_filter_is_refused_with_the_nearest(toolbox, document):

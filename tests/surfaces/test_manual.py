@@ -5,10 +5,14 @@ from pathlib import Path
 
 import pytest
 
+from adapters.estates import ReadingRules, reader_for
 from cypher_guard.violation import CODES
 from service.domain import errors
+from service.domain.content import NodeRecord
+from service.domain.diagnostics import Diagnostic
 from service.domain.filters import NodeFilter
 from service.domain.graph import EdgeType, NodeKind
+from service.publishing.linking import link
 from service.retrieval.facets import FACETS
 from service.retrieval.signals import SIGNALS
 from service.settings import Settings
@@ -75,6 +79,19 @@ def test_every_signal_and_facet_is_explained():
     assert first_column("ranking.md") == [name for name, _ in SIGNALS]
     text = (ARTICLES / "filters.md").read_text(encoding="utf-8").split("## Facets", 1)[1].split("## ", 1)[0]
     assert [word for word in re.findall(r"`([a-z]+)`", text) if word in FACETS] == list(FACETS)
+
+
+def test_the_manual_is_an_estate_that_says_nothing_wrong():
+    """One path, three modules, and every link of it leads somewhere."""
+    rules = ReadingRules()
+    read = list(reader_for(DOCS, rules).read(DOCS, "docs"))
+    assert [found for found in read if isinstance(found, Diagnostic)] == []
+    graph = link([record for record in read if isinstance(record, NodeRecord)], default_locale=rules.default_locale)
+    assert (graph.kind_counts["learningPath"], graph.kind_counts["module"]) == (1, 3)
+    assert "api" not in graph.kind_counts
+    units = len(list(DOCS.glob("modules/*/[0-9]*.yml")))
+    articles = len(list(ARTICLES.glob("*.md")))
+    assert (graph.kind_counts["unit"], graph.kind_counts["page"]) == (units, articles)
 
 
 def test_settings_that_articles_name_exist():
