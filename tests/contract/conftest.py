@@ -1,0 +1,140 @@
+"""Which adapters each port's contract is held against.
+
+To add one: write an async context manager that takes the test's request and yields the adapter, empty; name it in the
+port's table; mark it `engines` where it needs a server.
+"""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+
+from adapters.embedded.embedding_cache import SqliteEmbeddingCache
+from adapters.embedded.graph_reader import EmbeddedGraphReader
+from adapters.embedded.graph_store import EmbeddedGraphStore
+from adapters.embedded.lexical import TantivyIndex
+from adapters.embedded.ranker import ScipyRanker
+from adapters.embedded.run_log import SqliteRunLog
+from adapters.embedded.vectors import QdrantEdgeIndex
+from service.domain.graph import EdgeType
+from service.ports import EmbeddingCache, GraphRanker, GraphReader, GraphStore, LexicalIndex, RunLog, VectorIndex
+from tests.contract.estate import linked
+
+Adapter = TypeVar("Adapter")
+Factory = Callable[[pytest.FixtureRequest], AbstractAsyncContextManager[Adapter]]
+
+VECTOR_DIMENSIONS = 4
+CACHED_VECTORS = 100
+LOGGED_RUNS = 20
+
+EDGE_WEIGHTS = dict.fromkeys(EdgeType, (1.0, 0.25)) | {EdgeType.PART_OF: (2.0, 1.0)}
+DAMPING = 0.85
+ITERATIONS = 20
+
+
+@dataclass(frozen=True)
+class Graph:
+    """The three ports that one graph engine answers; what the store publishes, the others read."""
+
+    store: GraphStore
+    reader: GraphReader
+    ranker: GraphRanker
+
+
+@asynccontextmanager
+async def tantivy(request: pytest.FixtureRequest) -> AsyncIterator[LexicalIndex]:
+    index = TantivyIndex.open(_folder(request))
+    yield index
+    await index.close()
+
+
+@asynccontextmanager
+async def qdrant_edge(request: pytest.FixtureRequest) -> AsyncIterator[VectorIndex]:
+    index = QdrantEdgeIndex.open(_folder(request), model="test", dimensions=VECTOR_DIMENSIONS)
+    yield index
+    await index.close()
+
+
+@asynccontextmanager
+async def kglite(request: pytest.FixtureRequest) -> AsyncIterator[Graph]:
+    store = EmbeddedGraphStore.open(_folder(request), rebuild=lambda records: linked(list(records)))
+    reader = EmbeddedGraphReader(lambda: store.live)
+    ranker = ScipyRanker(lambda: store.live, weights=EDGE_WEIGHTS, damping=DAMPING, iterations=ITERATIONS)
+    yield Graph(store, reader, ranker)
+    await ranker.close()
+    await reader.close()
+    await store.close()
+
+
+@asynccontextmanager
+async def sqlite_cache(request: pytest.FixtureRequest) -> AsyncIterator[EmbeddingCache]:
+    cache = SqliteEmbeddingCache.open(_folder(request) / "cache.sqlite", kept=CACHED_VECTORS)
+    yield cache
+    cache.close()
+
+
+@asynccontextmanager
+async def sqlite_log(request: pytest.FixtureRequest) -> AsyncIterator[RunLog]:
+    log = SqliteRunLog.open(_folder(request) / "runs.sqlite", kept=LOGGED_RUNS)
+    yield log
+    log.close()
+
+
+LEXICAL_INDEXES: dict[str, Factory[LexicalIndex]] = {"tantivy": tantivy}
+VECTOR_INDEXES: dict[str, Factory[VectorIndex]] = {"qdrant-edge": qdrant_edge}
+GRAPHS: dict[str, Factory[Graph]] = {"kglite": kglite}
+EMBEDDING_CACHES: dict[str, Factory[EmbeddingCache]] = {"sqlite": sqlite_cache}
+RUN_LOGS: dict[str, Factory[RunLog]] = {"sqlite": sqlite_log}
+
+SERVERS: frozenset[str] = frozenset()
+"""The names above that need a server."""
+
+
+def _each(table: dict[str, Factory[Any]]) -> list[Any]:
+    return [
+        pytest.param(factory, id=name, marks=[pytest.mark.engines] if name in SERVERS else [])
+        for name, factory in table.items()
+    ]
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture(params=_each(LEXICAL_INDEXES))
+async def lexical_index(request: pytest.FixtureRequest) -> AsyncIterator[LexicalIndex]:
+    async with request.param(request) as index:
+        yield index
+
+
+@pytest.fixture(params=_each(VECTOR_INDEXES))
+async def vector_index(request: pytest.FixtureRequest) -> AsyncIterator[VectorIndex]:
+    async with request.param(request) as index:
+        yield index
+
+
+@pytest.fixture(params=_each(GRAPHS))
+async def graph(request: pytest.FixtureRequest) -> AsyncIterator[Graph]:
+    async with request.param(request) as graph:
+        yield graph
+
+
+@pytest.fixture(params=_each(EMBEDDING_CACHES))
+async def embedding_cache(request: pytest.FixtureRequest) -> AsyncIterator[EmbeddingCache]:
+    async with request.param(request) as cache:
+        yield cache
+
+
+@pytest.fixture(params=_each(RUN_LOGS))
+async def run_log(request: pytest.FixtureRequest) -> AsyncIterator[RunLog]:
+    async with request.param(request) as log:
+        yield log
+
+
+def _folder(request: pytest.FixtureRequest) -> Path:
+    folder: Path = request.getfixturevalue("tmp_path")
+    return folder
