@@ -66,7 +66,7 @@ def test_enter_opens_the_hit(url, open_page, toolbox):
     page.keyboard.press("/")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
-    page.wait_for_url("**/node?uid=manual.page-1&locale=en-us")
+    page.wait_for_url("**/node?uid=manual.page-1&locale=en-us#votes")
     expect(page.get_by_role("heading", level=1)).to_have_text("Page")
     expect(page.get_by_role("link", name="Manual", exact=True)).to_have_attribute(
         "href", "/node?uid=manual&locale=en-us"

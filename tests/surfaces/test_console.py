@@ -7,8 +7,8 @@ from starlette.datastructures import QueryParams
 
 from service.domain.results import HitExplanation, LegRank
 from service.surfaces.console.bars import bars, moved
-from service.surfaces.console.links import Link, safe_url
-from service.surfaces.console.passage import Stretch, excerpt, marked, pointed
+from service.surfaces.console.links import link, safe_url
+from service.surfaces.console.passage import Part, Stretch, excerpt, fenced, marked, pointed
 from service.surfaces.console.search_page import Chip, SearchLink, chips
 from tests.surfaces.fake_toolbox import explanation, hit, search_result, vote
 
@@ -119,39 +119,43 @@ def test_anything_else_is_no_link(url):
 
 
 def test_links_carry_any_uid():
-    assert str(Link("/node", uid="a b/c#d&e=f*", locale=None)) == "/node?uid=a%20b%2Fc%23d%26e%3Df%2A"
-    assert str(Link("/node", uid="\ud800")) == "/node?uid=%3F"
+    assert link("/node", uid="a b/c#d&e=f*", locale=None) == "/node?uid=a%20b%2Fc%23d%26e%3Df%2A"
+    assert link("/node", uid="\ud800") == "/node?uid=%3F"
+    assert link("/node", "a b#c", uid="x") == "/node?uid=x#a%20b%23c"
 
 
 def test_an_address_is_read_back_to_itself():
-    link = SearchLink(text="C# & more", filters=(("kind", "page"), ("product", "a=b")), cursor="x/y+z")
-    assert SearchLink.read(QueryParams(str(link).removeprefix("/?"))) == link
+    address = SearchLink(text="C# & more", filters=(("kind", "page"), ("product", "a=b")), cursor="x/y+z")
+    assert SearchLink.read(QueryParams(str(address).removeprefix("/?"))) == address
 
 
 def test_an_address_becomes_a_request():
-    link = SearchLink.read(QueryParams("q=fusion&filter=kind%3Dpage&filter=kind%3Dunit&filter=kin&uid=%20a%20"))
-    request = link.request()
+    address = SearchLink.read(QueryParams("q=fusion&filter=kind%3Dpage&filter=kind%3Dunit&filter=kin&uid=%20a%20"))
+    request = address.request()
     assert request.filter == {"kind": ["page", "unit"], "kin": [""]}
     assert request.explain
-    assert link.uid == "a"
+    assert address.uid == "a"
 
 
 def test_facets_become_chips_largest_first_and_what_is_chosen_stays():
-    link = SearchLink(text="fusion", filters=(("level", "beginner"), ("kind", "unit")))
+    address = SearchLink(text="fusion", filters=(("level", "beginner"), ("kind", "unit")))
     result = search_result([], facets={"kind": {"unit": 2, "page": 7}, "unknown": {"x": 1}})
-    assert chips(link, result) == [
-        Chip("level", "beginner", True, None),
-        Chip("kind", "unit", True, 2),
-        Chip("kind", "page", False, 7),
-    ]
+    assert chips(address, result) == {
+        "kind": [Chip("kind", "unit", True, 2), Chip("kind", "page", False, 7)],
+        "level": [Chip("level", "beginner", True, None)],
+    }
+
+
+def test_what_narrows_nothing_is_not_offered():
+    result = search_result([], facets={"product": {"manual": 9}, "docset": {"": 4, "manual": 9}})
+    assert chips(SearchLink(text="fusion"), result) == {}
 
 
 def test_without_facets_the_hits_say_what_they_are():
     result = search_result([hit(1), hit(2)], facets={})
-    assert chips(SearchLink(text="fusion"), result) == [
-        Chip("kind", "page", False, None),
-        Chip("kind", "unit", False, None),
-    ]
+    assert chips(SearchLink(text="fusion"), result) == {
+        "kind": [Chip("kind", "page", False, None), Chip("kind", "unit", False, None)]
+    }
 
 
 def test_a_guards_place_is_marked_to_the_end_of_its_word():
@@ -159,3 +163,17 @@ def test_a_guards_place_is_marked_to_the_end_of_its_word():
     assert [part.text for part in pointed("RETURN *", 8) if part.marked] == ["*"]
     cut = "x" * 40 + "DELETE n"  # an excerpt that begins 40 characters before the place
     assert [part.text for part in pointed(cut, 5_000) if part.marked] == ["DELETE"]
+
+
+def test_a_section_is_prose_and_code():
+    text = "Before.\n\n```python\nx = 1\n\ny = 2\n```\n\nAfter."
+    assert fenced(text) == [Part("Before.", False), Part("x = 1\n\ny = 2", True), Part("After.", False)]
+
+
+def test_a_longer_fence_holds_a_shorter_one():
+    assert fenced("````md\n```\nx\n```\n````") == [Part("```\nx\n```", True)]
+
+
+def test_an_open_fence_ends_with_the_text():
+    assert fenced("```\nx") == [Part("x", True)]
+    assert fenced("") == []

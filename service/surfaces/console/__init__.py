@@ -17,8 +17,8 @@ from cypher_guard.violation import Violation
 from service.domain.errors import PublishFailed, Refused, Unavailable
 from service.domain.requests import GraphQueryRequest, NodeRequest, SearchRequest, WhyNotRequest
 from service.surfaces.console.bars import bars, moved
-from service.surfaces.console.links import Link, safe_url
-from service.surfaces.console.passage import excerpt, is_cut, marked, pointed
+from service.surfaces.console.links import link, safe_url
+from service.surfaces.console.passage import excerpt, fenced, is_cut, marked, pointed
 from service.surfaces.console.search_page import SearchLink, chips
 from service.surfaces.dependencies import Caller, Instruments, Tools
 from service.surfaces.openapi import version
@@ -41,12 +41,13 @@ _templates = jinja2.Environment(
 _templates.globals.update(
     bars=bars,
     excerpt=excerpt,
+    fenced=fenced,
     is_cut=is_cut,
     marked=marked,
     moved=moved,
     pointed=pointed,
     safe_url=safe_url,
-    node_link=lambda uid, locale: Link("/node", uid=uid, locale=locale),
+    node_link=lambda uid, locale, anchor="": link("/node", anchor, uid=uid, locale=locale),
     version=version(),
 )
 
@@ -54,16 +55,16 @@ _templates.globals.update(
 @pages.get("/")
 async def search_page(request: Request, toolbox: Tools, caller: Caller, metrics: Instruments) -> Response:
     """Search: `q`, `filter` (repeated), `cursor`; `uid` asks why that node is no hit."""
-    link = SearchLink.read(request.query_params)
-    content: dict[str, Any] = {"link": link, "result": None, "chips": [], "verdict": None, "problem": None}
+    address = SearchLink.read(request.query_params)
+    content: dict[str, Any] = {"link": address, "result": None, "chips": {}, "verdict": None, "problem": None}
     try:
-        if link.is_search:
-            search = link.request()
+        if address.is_search:
+            search = address.request()
             content["result"] = result = await toolbox.docs_search(search, caller)
             metrics.search(result)
-            content["chips"] = chips(link, result)
-            if link.uid:
-                question = WhyNotRequest(search=_uncut(search), uid=link.uid)
+            content["chips"] = chips(address, result)
+            if address.uid:
+                question = WhyNotRequest(search=_uncut(search), uid=address.uid)
                 content["verdict"] = await toolbox.why_not(question, caller)
         else:
             content["readiness"] = await toolbox.readiness()

@@ -1,23 +1,12 @@
 """Links of the console: its own, and those that an estate's content names."""
 
-from dataclasses import dataclass
 from urllib.parse import quote, urlencode, urlsplit
 
 
-@dataclass(frozen=True, init=False)
-class Link:
-    """A path of the console with its parameters; prints as the link."""
-
-    path: str
-    parameters: tuple[tuple[str, str], ...]
-
-    def __init__(self, path: str, **parameters: str | None) -> None:
-        object.__setattr__(self, "path", path)
-        given = tuple((name, value) for name, value in parameters.items() if value is not None)
-        object.__setattr__(self, "parameters", given)
-
-    def __str__(self) -> str:
-        return f"{self.path}?{encoded(self.parameters)}"
+def link(path: str, fragment: str = "", **parameters: str | None) -> str:
+    """A path of the console with its parameters; one that is None is left out."""
+    given = tuple((name, value) for name, value in parameters.items() if value is not None)
+    return f"{path}?{encoded(given)}" + (f"#{quote(fragment, errors='replace')}" if fragment else "")
 
 
 def encoded(parameters: tuple[tuple[str, str], ...]) -> str:

@@ -57,6 +57,32 @@ def pointed(text: str, column: int) -> list[Stretch]:
     return marked(text, [(start, max(end, start + 1))])
 
 
+class Part(NamedTuple):
+    text: str
+    code: bool
+
+
+def fenced(text: str) -> list[Part]:
+    """A section's text as prose and code: fences are how a reader hands code over. One left open ends with the text."""
+    parts: list[Part] = []
+    lines: list[str] = []
+    fence = ""
+    for line in [*text.split("\n"), None]:
+        opens = not fence and line is not None and line.startswith("```")
+        closes = bool(fence) and line is not None and line.rstrip() == fence
+        if (line is None or opens or closes) and (stretch := "\n".join(lines).strip("\n")):
+            parts.append(Part(stretch, bool(fence)))
+        if line is None:
+            break
+        if opens:
+            fence, lines = line[: len(line) - len(line.lstrip("`"))], []
+        elif closes:
+            fence, lines = "", []
+        else:
+            lines.append(line)
+    return parts
+
+
 def is_cut(text: str) -> bool:
     """Whether an excerpt leaves something out."""
     return len(text) > _EXCERPT

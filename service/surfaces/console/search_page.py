@@ -1,6 +1,6 @@
 """The address of a search in the console, and the filters that its answer offers."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from starlette.datastructures import QueryParams
@@ -69,16 +69,29 @@ class Chip:
         return f"{self.name}={self.value}"
 
 
-def chips(link: SearchLink, result: SearchResult) -> list[Chip]:
-    """What is chosen, then what the answer offers: its facets, or, where it counts none, what its hits are."""
+def chips(link: SearchLink, result: SearchResult) -> dict[str, list[Chip]]:
+    """By filter: what is chosen, then what the answer offers: its facets, or, where it counts none, what its hits are.
+
+    A filter of one value that nobody chose narrows nothing, and is not offered.
+    """
     counted = {(name, value): count for name in _OFFERED for value, count in _largest(result.facets.get(name, {}))}
     offered: Iterable[Pair] = counted or _of_hits(result)
-    order: Sequence[Pair] = list(dict.fromkeys([*link.filters, *offered]))
-    return [Chip(name, value, (name, value) in link.filters, counted.get((name, value))) for name, value in order]
+    groups: dict[str, list[Chip]] = {}
+    for pair in dict.fromkeys([*link.filters, *offered]):
+        name, value = pair
+        groups.setdefault(name, []).append(Chip(name, value, pair in link.filters, counted.get(pair)))
+    return {
+        name: groups[name] for name in sorted(groups, key=_place) if len(groups[name]) > 1 or groups[name][0].chosen
+    }
+
+
+def _place(name: str) -> int:
+    return _OFFERED.index(name) if name in _OFFERED else len(_OFFERED)
 
 
 def _largest(counts: dict[str, int]) -> list[tuple[str, int]]:
-    return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:_VALUES_OFFERED]
+    named = {value: count for value, count in counts.items() if value}
+    return sorted(named.items(), key=lambda pair: (-pair[1], pair[0]))[:_VALUES_OFFERED]
 
 
 def _of_hits(result: SearchResult) -> list[Pair]:

@@ -74,8 +74,10 @@ function replace(id, page) {
     old.textContent = fresh.textContent.trim();
     return;
   }
+  const opened = id === "chips" && document.getElementById("filters")?.open;
   const focused = id === "chips" && old.contains(document.activeElement) ? document.activeElement.value : null;
   old.replaceChildren(...fresh.childNodes);
+  if (opened && old.querySelector("#filters")) old.querySelector("#filters").open = true;
   if (focused) [...old.querySelectorAll("input")].find((chip) => chip.value === focused)?.focus();
 }
 
