@@ -27,11 +27,10 @@ from cypher_guard.tree import (
     Variable,
 )
 from cypher_guard.violation import Refusal
+from cypher_guard.vocabulary import NEVER_A_VARIABLE
 
 _QUANTIFIERS = frozenset({"ANY", "ALL", "NONE", "SINGLE"})
 _SUBQUERIES = frozenset({"EXISTS", "COUNT", "COLLECT"})
-_NEVER_A_NAME = frozenset({"NOT", "AND", "OR", "XOR", "IN", "THEN", "ELSE", "WHEN", "WHERE", "AS", "DISTINCT"})
-_NEVER_A_NAME |= {"RETURN", "MATCH", "WITH", "LIMIT", "SKIP", "CONTAINS", "STARTS", "ENDS", "IS"}
 
 
 def read_atom(cursor: Cursor) -> Expression:
@@ -166,7 +165,7 @@ def _read_named(cursor: Cursor, kind: str) -> Expression:
     if following == "." and (dotted := _dotted_call(cursor)):
         name, length = dotted
         return _read_call(cursor, "", name, length, position)
-    if kind in _NEVER_A_NAME:
+    if kind in NEVER_A_VARIABLE:
         raise cursor.unexpected("an expression")
     return Variable(cursor.variable(), position)
 

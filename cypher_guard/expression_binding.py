@@ -33,6 +33,7 @@ from cypher_guard.tree import (
     Variable,
 )
 from cypher_guard.value_types import (
+    AMOUNT,
     ANY,
     BOOLEAN,
     DURATION,
@@ -40,7 +41,9 @@ from cypher_guard.value_types import (
     INTEGER,
     NULL,
     NUMBER,
+    STORED,
     STRING,
+    SUM,
     TEMPORAL,
     UNSURE,
     ValueType,
@@ -53,7 +56,8 @@ from cypher_guard.violation import Refusal
 
 _MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 _HOLDERS = frozenset({"NODE", "RELATIONSHIP", "UNSURE"})
-_OPEN_DATA = frozenset({"ANY", "NULL", "TEMPORAL", "DURATION", "POINT"})
+_INDICES = frozenset({"INTEGER", "NUMBER", "AMOUNT", "STRING", "ANY", "SUM", "NULL"})
+_OPEN_DATA = frozenset({"ANY", "NULL", "SUM", "AMOUNT", "TEMPORAL", "DURATION", "POINT"})
 
 
 def bind_literal(_binder: Binder, node: Literal | Constant, _scope: Scope) -> Bound:
@@ -66,7 +70,7 @@ def bind_property(binder: Binder, node: Property, scope: Scope) -> Bound:
     kind = holder.kind
     if kind in _HOLDERS:
         check_property(binder.profile, node.key, node.position)
-        value = ANY
+        value = STORED
     elif kind == "MAP":
         value = _field(holder, node.key)
     elif kind in _OPEN_DATA:
@@ -99,7 +103,7 @@ def bind_index(binder: Binder, node: Index, scope: Scope) -> Bound:
                 "Write x.name, or choose with CASE.",
             )
         check_property(binder.profile, named, node.position)
-        return Property(subject, named, node.position), ANY
+        return Property(subject, named, node.position), STORED
     if kind == "LIST":
         binder.require(index, index_type, "integer", "an index into a list", node.position)
         value = holder.item or ANY
@@ -110,7 +114,7 @@ def bind_index(binder: Binder, node: Index, scope: Scope) -> Bound:
         if index_type.kind != "INTEGER":
             raise Refusal("unknown_property", "a property must be named, not computed", node.position)
         value = UNSURE
-    elif kind in ("ANY", "NULL") and index_type.kind in ("INTEGER", "NUMBER", "STRING", "ANY", "NULL"):
+    elif kind in ("ANY", "NULL", "SUM") and index_type.kind in _INDICES:
         value = ANY
     else:
         raise Refusal("bad_type", f"{holder} has no items by {index_type}", node.position)
@@ -243,8 +247,10 @@ def _arithmetic(operator: str, left: ValueType, right: ValueType, position: int)
     kinds = {left.kind, right.kind}
     if "TEMPORAL" in kinds or "DURATION" in kinds:
         return _calendar(operator, left, right, position)
-    if "ANY" in kinds:
-        return ANY
+    if kinds & {"ANY", "SUM"}:
+        return SUM if operator == "+" else AMOUNT
+    if "AMOUNT" in kinds:
+        return AMOUNT
     if operator == "^" or "FLOAT" in kinds:
         return FLOAT
     return INTEGER if kinds == {"INTEGER"} else NUMBER
@@ -252,13 +258,13 @@ def _arithmetic(operator: str, left: ValueType, right: ValueType, position: int)
 
 def _calendar(operator: str, left: ValueType, right: ValueType, position: int) -> ValueType:
     """Points in time move by durations; durations add up and are scaled by numbers."""
-    unknown = ("ANY", "NULL")
+    unknown = ("ANY", "SUM", "AMOUNT", "NULL")
     if left.kind == "TEMPORAL" and operator in "+-" and right.kind in ("DURATION", *unknown):
         return TEMPORAL
     if right.kind == "TEMPORAL" and operator == "+" and left.kind in ("DURATION", *unknown):
         return TEMPORAL
     if operator in "+-" and {left.kind, right.kind} <= {"DURATION", *unknown}:
-        return ANY if "ANY" in (left.kind, right.kind) else DURATION
+        return AMOUNT if {left.kind, right.kind} & {"ANY", "SUM", "AMOUNT"} else DURATION
     if operator in "*/" and left.kind == "DURATION" and right.kind in ("INTEGER", "FLOAT", "NUMBER", *unknown):
         return DURATION
     if operator == "*" and right.kind == "DURATION" and left.kind in ("INTEGER", "FLOAT", "NUMBER", *unknown):

@@ -23,6 +23,7 @@ from cypher_guard.tree import (
     TypeTest,
 )
 from cypher_guard.violation import Refusal
+from cypher_guard.vocabulary import TYPE_NAMES
 
 _NOT, _COMPARISON, _PREDICATE, _SUM, _UNARY = 4, 5, 6, 7, 10
 _LEVELS = {
@@ -51,10 +52,6 @@ _LEVELS = {
     "%": 8,
     "^": 9,
 }
-_TYPE_NAMES = frozenset(
-    """BOOLEAN BOOL STRING VARCHAR INTEGER INT FLOAT DATE DURATION POINT NODE VERTEX RELATIONSHIP EDGE PATH MAP
-    ANY NOTHING NULL""".split()
-)
 _TYPE_PAIRS = frozenset(
     {("LOCAL", "TIME"), ("ZONED", "TIME"), ("LOCAL", "DATETIME"), ("ZONED", "DATETIME"), ("SIGNED", "INTEGER")}
 )
@@ -116,7 +113,7 @@ def _read_logical(cursor: Cursor, left: Expression, level: int) -> Expression:
     operands = [left]
     while cursor.accept(operator):
         operands.append(read_expression(cursor, level + 1))
-    _check_chain(cursor, len(operands), position)
+    _check_chain(len(operands), position)
     return Logical(operator, tuple(operands), position)
 
 
@@ -128,7 +125,7 @@ def _read_pairs(cursor: Cursor, level: int, position: int) -> tuple[tuple[str, E
             raise Refusal("syntax", "!= is no operator here", cursor.position, "Write <> for inequality.")
         cursor.advance()
         rest.append((operator, read_expression(cursor, level + 1)))
-    _check_chain(cursor, len(rest), position)
+    _check_chain(len(rest), position)
     return tuple(rest)
 
 
@@ -170,7 +167,7 @@ def _read_type_name(cursor: Cursor) -> str:
     if (first, cursor.ahead(1)) in _TYPE_PAIRS:
         name = f"{first} {cursor.ahead(1)}"
         cursor.advance()
-    elif first in _TYPE_NAMES:
+    elif first in TYPE_NAMES:
         name = first
     else:
         raise cursor.unexpected("the name of a type")
@@ -182,7 +179,7 @@ def _read_type_name(cursor: Cursor) -> str:
     return name
 
 
-def _check_chain(cursor: Cursor, length: int, position: int) -> None:
+def _check_chain(length: int, position: int) -> None:
     if length > LONGEST_CHAIN:
         raise Refusal(
             "too_large",
@@ -230,6 +227,8 @@ def _read_index(cursor: Cursor, subject: Expression, position: int) -> Expressio
     start = None if cursor.kind == ".." else read_expression(cursor)
     if cursor.accept(".."):
         end = None if cursor.kind == "]" else read_expression(cursor)
+        if start is None and end is None:
+            raise cursor.unexpected("a bound of the slice")
         result: Expression = Slice(subject, start, end, position)
     elif start is None:
         raise cursor.unexpected("an index")

@@ -4,6 +4,7 @@ from cypher_guard.cursor import Cursor
 from cypher_guard.pattern_parser import read_paths
 from cypher_guard.tree import Expression, Match, Subquery
 from cypher_guard.violation import Refusal
+from cypher_guard.vocabulary import LEFT_OUT, WRITING
 
 
 def read_match(cursor: Cursor) -> Match:
@@ -80,16 +81,6 @@ def _read_result(cursor: Cursor, kind: str) -> Expression | None:
         if cursor.accept("AS"):
             cursor.variable()
     return None
-
-
-WRITING = frozenset(
-    "CREATE MERGE SET DELETE DETACH NODETACH REMOVE INSERT FOREACH DROP ALTER GRANT DENY REVOKE RENAME".split()
-)
-LEFT_OUT = frozenset(
-    """CALL LOAD USE SHOW TERMINATE EXPLAIN PROFILE CYPHER UNION START STOP FINISH FILTER LET NEXT WHEN USING
-    YIELD FOR ENABLE DEALLOCATE REALLOCATE DRYRUN SEARCH EXCEPT INTERSECT OTHERWISE ORDER SKIP LIMIT OFFSET
-    WHERE MATCH OPTIONAL WITH UNWIND RETURN""".split()
-)
 
 
 def refuse_clause(cursor: Cursor) -> Refusal | None:

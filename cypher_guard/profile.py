@@ -5,17 +5,8 @@ from dataclasses import dataclass, field, fields
 from typing import Literal as OneOf
 
 from cypher_guard.functions import FUNCTION_NAMES
+from cypher_guard.vocabulary import EDGE_PROPERTIES, EDGE_TYPES, LABELS, PROPERTIES
 
-EDGE_TYPES = frozenset(
-    "partOf dependsOn xref appliesTo forRole teachesSkill supersededBy implementedBy derivedFrom".split()
-)
-LABELS = frozenset("Node Page Module Unit LearningPath CodeSample Product Skill Role Moniker Topic Api Retired".split())
-PROPERTIES = frozenset(
-    """uid locale title kind type url summary products topics audience region level monikerRange lastModified
-    docset workspace contentHash path language durationMinutes family order ordinal weight via file line
-    publishId""".split()
-)
-EDGE_PROPERTIES = frozenset("ordinal weight via file line publishId".split())
 _VOCABULARY = ("edge_types", "labels", "properties", "functions", "edge_properties")
 _NULLABLE = ("labels", "properties", "edge_properties")
 _SWITCHES = ("allow_disconnected", "allow_regex", "allow_bare_arrows")

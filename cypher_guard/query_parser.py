@@ -1,11 +1,14 @@
 """The whole query: its clauses in order, and nothing before, between or after them."""
 
+from contextlib import suppress
+
 from cypher_guard.cursor import Cursor
 from cypher_guard.expression_parser import read_expression
 from cypher_guard.lexer import read_tokens
-from cypher_guard.match_parser import LEFT_OUT, WRITING, read_match, refuse_clause
+from cypher_guard.match_parser import read_match, refuse_clause
 from cypher_guard.tree import Clause, Expression, Item, Order, Projection, Query, Unwind, Variable
 from cypher_guard.violation import Refusal
+from cypher_guard.vocabulary import LEFT_OUT, WRITING, words
 
 _COLUMN_NAME_LIMIT = 120
 
@@ -23,6 +26,15 @@ def parse(text: str, *, extended: bool, max_nesting: int, max_subqueries: int) -
     if cursor.kind != "end":
         raise Refusal("unsupported_clause", "one query at a time: nothing may follow it", cursor.position)
     return query, cursor.steps + len(tokens.kinds)
+
+
+def count_steps(text: str, *, max_nesting: int, max_subqueries: int) -> int:
+    """The steps that reading a text takes, whether it is refused or not; raises Refusal where tokens fail already."""
+    tokens = read_tokens(text, max_nesting=max_nesting)
+    cursor = Cursor(tokens, read_expression, max_nesting=max_nesting, max_subqueries=max_subqueries)
+    with suppress(Refusal):
+        _read_query(cursor, extended=True)
+    return cursor.steps + len(tokens.kinds)
 
 
 def _read_query(cursor: Cursor, extended: bool) -> Query:
@@ -97,7 +109,7 @@ def _read_item(cursor: Cursor, final: bool) -> Item:
     return Item(expression, _column_name(cursor, first), False, position)
 
 
-_ENDS_ITEM = (WRITING | LEFT_OUT) - {"START", "STOP", "FOR", "NEXT", "FILTER", "SEARCH", "USE", "SHOW", "SET"}
+_ENDS_ITEM = (WRITING | LEFT_OUT) - words("START STOP FOR NEXT FILTER SEARCH USE SHOW SET")
 
 
 def _column_name(cursor: Cursor, first: int) -> str:

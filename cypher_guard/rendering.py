@@ -47,17 +47,10 @@ from cypher_guard.tree import (
     Variable,
     VisibilityTest,
 )
+from cypher_guard.vocabulary import RESERVED
 
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _PLAIN_PARAMETER = re.compile(r"(?:[A-Za-z_][A-Za-z0-9_]*|[0-9]+)\Z")
-# Words that some engine reads as syntax where a name stands.
-_KEYWORDS = frozenset(
-    """ACCESS ACTIVE ADD ADMIN ALL ALTER AND ANY AS ASC ASCENDING BY CALL CASE COLLECT CONTAINS COUNT CREATE CSV
-    CYPHER DELETE DESC DESCENDING DETACH DISTINCT DROP ELSE END ENDS EXISTS EXPLAIN FALSE FILTER FINISH FOR
-    FOREACH FROM GRAPH GROUP IF IN INDEX INF INFINITY INSERT IS JOIN LET LIMIT LOAD MATCH MERGE NAN NEXT NONE NOT
-    NULL OF OFFSET ON OPTIONAL OR ORDER PROFILE REDUCE REMOVE RETURN SET SHORTEST SHOW SINGLE SKIP START STARTS
-    THEN TRUE UNION UNIQUE UNWIND USE USING WHEN WHERE WITH XOR YIELD""".split()
-)
 # How tightly operators bind, loosest first, as in Cypher's grammar.
 _LOGICAL = {"OR": 1, "XOR": 2, "AND": 3}
 _NOT, _COMPARISON, _PREDICATE = 4, 5, 6
@@ -68,7 +61,7 @@ _ARROWS = {"left": ("<-", "-"), "right": ("-", "->"), "both": ("-", "-")}
 
 def quote(name: str) -> str:
     """A name as Cypher reads it back."""
-    if _PLAIN_NAME.match(name) and name.upper() not in _KEYWORDS:
+    if _PLAIN_NAME.match(name) and name.upper() not in RESERVED:
         return name
     return f"`{name.replace('`', '``')}`"
 

@@ -421,6 +421,6 @@ _PART_NAMES: dict[type, tuple[str, ...]] = {}
 def _nodes(values: tuple[object, ...]) -> Iterator[object]:
     for value in values:
         if value.__class__ is tuple:
-            yield from _nodes(value)  # type: ignore[arg-type]
+            yield from _nodes(value)
         elif hasattr(value, "__dataclass_fields__"):
             yield value

@@ -8,21 +8,27 @@ from dataclasses import dataclass
 class ValueType:
     """kind: a name of Cypher's, or ANY (stored or given data, never a node) or UNSURE (a node may hide in it).
 
-    item: of a list. fields: of a map whose keys are known.
+    item: of a list. fields: of a map whose keys are known. stored: a property's value, which is never a map.
     """
 
     kind: str
     item: "ValueType | None" = None
     fields: "tuple[tuple[str, ValueType], ...] | None" = None
     holds_entity: bool = False
+    stored: bool = False
 
     def __str__(self) -> str:
         if self.item is not None and self.item.kind not in ("ANY", "NULL"):
             return f"LIST<{self.item}>"
-        return "a value of several kinds" if self.kind == "UNSURE" else self.kind
+        return _SHOWN.get(self.kind, self.kind)
 
 
+_SHOWN = {"ANY": "a value", "UNSURE": "a value of several kinds", "AMOUNT": "a number", "SUM": "a sum"}
 ANY = ValueType("ANY")
+STORED = ValueType("ANY", stored=True)
+# What arithmetic makes of unknown values: a number or something of the calendar; with + also a string or list.
+AMOUNT = ValueType("AMOUNT")
+SUM = ValueType("SUM")
 NULL = ValueType("NULL")
 BOOLEAN = ValueType("BOOLEAN")
 INTEGER = ValueType("INTEGER")
@@ -38,13 +44,13 @@ RELATIONSHIP = ValueType("RELATIONSHIP", holds_entity=True)
 PATH = ValueType("PATH", holds_entity=True)
 UNSURE = ValueType("UNSURE", holds_entity=True)
 
-_NUMBERS = frozenset({"INTEGER", "FLOAT", "NUMBER"})
+_NUMBERS = frozenset({"INTEGER", "FLOAT", "NUMBER", "AMOUNT"})
 _SCALARS = _NUMBERS | {"BOOLEAN", "STRING", "TEMPORAL", "DURATION", "POINT"}
 
 # Which kinds may stand for an argument; ANY, NULL and UNSURE are decided by accepts().
 ACCEPTS: dict[str, frozenset[str]] = {
     "boolean": frozenset({"BOOLEAN"}),
-    "integer": frozenset({"INTEGER", "NUMBER"}),
+    "integer": frozenset({"INTEGER", "NUMBER", "AMOUNT"}),
     "number": _NUMBERS,
     "summable": _NUMBERS | {"DURATION"},
     "string": frozenset({"STRING"}),
@@ -52,7 +58,7 @@ ACCEPTS: dict[str, frozenset[str]] = {
     "scalar": _SCALARS,
     "convertible": _NUMBERS | {"STRING", "BOOLEAN"},
     "numeric": _NUMBERS | {"STRING"},
-    "truth": frozenset({"INTEGER", "NUMBER", "STRING", "BOOLEAN"}),
+    "truth": frozenset({"INTEGER", "NUMBER", "AMOUNT", "STRING", "BOOLEAN"}),
     "list": frozenset({"LIST"}),
     "map": frozenset({"MAP"}),
     "counted": frozenset({"LIST", "STRING"}),
@@ -63,6 +69,7 @@ ACCEPTS: dict[str, frozenset[str]] = {
     "path": frozenset({"PATH"}),
     "keyed": frozenset({"NODE", "RELATIONSHIP", "MAP"}),
 }
+_MAPS_ONLY = frozenset({"map", "keyed"})
 _ENTITIES_ONLY = frozenset({"node", "relationship", "entity", "path"})
 
 
@@ -84,7 +91,9 @@ def accepts(argument: str, value: ValueType) -> bool:
     if argument == "any":
         return not value.holds_entity
     if kind == "ANY":
-        return argument not in _ENTITIES_ONLY
+        return argument not in _ENTITIES_ONLY and not (value.stored and argument in _MAPS_ONLY)
+    if kind == "SUM":
+        return argument not in _ENTITIES_ONLY and argument not in _MAPS_ONLY and argument != "boolean"
     if kind == "UNSURE":
         return argument in _ENTITIES_ONLY or argument == "list"
     return kind in ACCEPTS[argument]
