@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from adapters.estates.docfx import DocfxReader
+from adapters.estates.github_docs import GithubDocsReader
 from adapters.estates.learn_estate import LearnReader
 from adapters.estates.plain import PlainReader
 from adapters.estates.rules import ReadingRules
@@ -13,7 +14,7 @@ __all__ = ["ReadingRules", "reader_for", "readers"]
 
 def readers(rules: ReadingRules) -> tuple[EstateReader, ...]:
     """Every format, the most particular first: the first reader that recognises a folder reads it."""
-    return (LearnReader(rules), DocfxReader(rules), PlainReader(rules))
+    return (LearnReader(rules), DocfxReader(rules), GithubDocsReader(rules), PlainReader(rules))
 
 
 def reader_for(root: Path, rules: ReadingRules) -> EstateReader:

@@ -28,10 +28,11 @@ _DATES = ("%m/%d/%Y", "%m/%d/%y", "%Y/%m/%d", "%d.%m.%Y")
 
 @dataclass(frozen=True, slots=True)
 class Datum:
-    """One value and where it stands."""
+    """One value and where it stands; `name` is its name there, where that is not the one it is asked for by."""
 
     node: YamlNode
     file: str
+    name: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,9 @@ TitleOf = Callable[[str], str | None]
 """uid → the title of the page that has it, or None."""
 
 
+_TITLE_WANTED = "AUTOTITLE"
+"""The text of a link that is to show its target's title."""
+
 Phrase = Callable[[Token, int], str]
 """(a `[!…]` within a line, its line) → the text that stands in its place."""
 
@@ -92,9 +95,9 @@ class _InlineReader:
         if href.startswith("xref:"):
             href, form = href[5:], LinkForm.XREF
         text = "".join(self.parts[start:]).strip()
-        if not text and form is LinkForm.XREF:
+        if (not text and form is LinkForm.XREF) or text == _TITLE_WANTED:
             text = display_name(href, self._title_of)
-            self.parts.append(text)
+            self.parts[start:] = [text]
         self.result.links.append(Link(href, text, self._file, line, form))
 
     def _xref(self, token: Token) -> None:

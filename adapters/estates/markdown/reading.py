@@ -174,20 +174,17 @@ class _Walk:
         return f"{anchor}-{count}" if count else anchor
 
     def _close_section(self) -> None:
+        """Keep what was read under the open heading; what stands on both sides of a zone's border stays together."""
         self._flush()
         heading, anchor, level = self._heading
-        if self._blocks or heading:
-            zone = self._monikers[-1] if self._monikers else None
-            section = Section(heading, anchor, level, tuple(self._blocks), zone)
-            repeated = not self._blocks and self._continues(section)
-            if not repeated:
-                self.document.sections.append(section)
-        self._blocks = []
-
-    def _continues(self, section: Section) -> bool:
-        """Whether an empty section only repeats the heading of the one before, on the far side of a zone's border."""
+        blocks, self._blocks = tuple(self._blocks), []
+        zone = (self._monikers[-1] if self._monikers else "") or None
         before = self.document.sections[-1] if self.document.sections else None
-        return before is not None and before.anchor == section.anchor and before.heading == section.heading
+        continues = before is not None and (before.heading, before.anchor) == (heading, anchor)
+        if continues and before is not None and before.moniker_range == zone:
+            self.document.sections[-1] = replace(before, blocks=(*before.blocks, *blocks))
+        elif blocks or (heading and not continues):
+            self.document.sections.append(Section(heading, anchor, level, blocks, zone))
 
     # Prose
 
@@ -360,10 +357,13 @@ class _Walk:
 
     def _directive(self, token: Token, file: str, line: int) -> None:
         attributes = attributes_of(token.content)
-        if token.info == "moniker" and attributes.get("range"):
+        if token.info in ("moniker", "moniker-else"):
             self._close_section()
-            self._monikers.append(attributes["range"].strip())
-            self.document.zones.append(MonikerZone(attributes["range"].strip(), file, line))
+            if token.info == "moniker-else" and self._monikers:
+                self._monikers.pop()
+            self._monikers.append(attributes.get("range", "").strip())
+            if self._monikers[-1]:
+                self.document.zones.append(MonikerZone(self._monikers[-1], file, line))
         elif token.info == "moniker-end" and self._monikers:
             self._close_section()
             self._monikers.pop()

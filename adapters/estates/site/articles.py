@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from adapters.estates.files import SourceText
-from adapters.estates.front_matter import HeadedText, split_front_matter
 from adapters.estates.metadata import Metadata
 from adapters.estates.site.context import SiteContext
 from adapters.estates.site.index import PageEntry
@@ -23,7 +22,7 @@ def read_article(
     samples: CodeSamples,
 ) -> Iterator[NodeRecord | Diagnostic]:
     """The page's record, the code samples it is the first to show, and what was found wrong on the way."""
-    headed: HeadedText = split_front_matter(source)
+    headed = context.dialect.head(source)
     yield from headed.diagnostics
     document = context.document(headed.body, source.path, headed.first_line, entry)
     yield from context.drain()

@@ -24,10 +24,10 @@ class ContentSection:
 
 @dataclass(frozen=True, slots=True)
 class ContentRoot:
-    """One content folder of an estate: `folder` is its path there, `base` its address on the site."""
+    """One content folder of an estate: `folder` is its path there, `base` its address on the site, if it is known."""
 
     folder: str = ""
-    base: str = ""
+    base: str | None = None
     sections: tuple[ContentSection, ...] = (ContentSection(),)
     file: str = ""
     defaults: Metadata = field(default_factory=Metadata)
@@ -51,7 +51,7 @@ class ContentRoot:
         """Where the site serves a file: without extension, an index as its folder."""
         bare = without_suffix(below)
         address = "/".join(
-            part for part in (self.base.strip("/"), section.dest.strip("/"), bare) if part and part != "."
+            part for part in ((self.base or "").strip("/"), section.dest.strip("/"), bare) if part and part != "."
         )
         name = bare.rpartition("/")[2].lower()
         return "/" + (address[: -len(name)] if name == "index" else address)

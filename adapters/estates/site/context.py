@@ -4,12 +4,12 @@ from collections import OrderedDict
 from collections.abc import Sequence
 
 from adapters.estates.files import EstateFiles, FileUnreadable
-from adapters.estates.front_matter import split_front_matter
 from adapters.estates.markdown.document import MarkdownDocument, Snippet
 from adapters.estates.markdown.parser import markdown_parser, parse_markdown
 from adapters.estates.markdown.reading import IncludedText, ReadingContext, read_document
 from adapters.estates.rules import ReadingRules
 from adapters.estates.site.configuration import ContentRoot
+from adapters.estates.site.dialect import Dialect
 from adapters.estates.site.index import EstateIndex, PageEntry
 from adapters.estates.site.snippets import SnippetMissing, cut_snippet
 from service.domain.diagnostics import Diagnostic, Severity
@@ -23,13 +23,20 @@ class SiteContext:
     """The estate as a page reader sees it; `diagnostics` collects what is found on the way."""
 
     def __init__(
-        self, files: EstateFiles, index: EstateIndex, roots: tuple[ContentRoot, ...], rules: ReadingRules, docset: str
+        self,
+        files: EstateFiles,
+        index: EstateIndex,
+        roots: tuple[ContentRoot, ...],
+        rules: ReadingRules,
+        docset: str,
+        dialect: Dialect,
     ) -> None:
         self.files = files
         self.index = index
         self.roots = roots
         self.rules = rules
         self.docset = docset
+        self.dialect = dialect
         self.diagnostics: list[Diagnostic] = []
         self._parser = markdown_parser()
         self._includes: OrderedDict[str, IncludedText] = OrderedDict()
@@ -50,10 +57,18 @@ class SiteContext:
         context = ReadingContext(
             load_include=load_include,
             load_snippet=lambda snippet: self.snippet(snippet, page),
-            title_of=self.index.title_of,
+            title_of=self.title_of,
             pivot_title=lambda pivot: self.index.pivots.get(pivot, pivot),
         )
         return read_document(parse_markdown(self._parser, text), file, first_line, context)
+
+    def title_of(self, reference: str) -> str | None:
+        """The title of the page with this uid, or at this address."""
+        title = self.index.title_of(reference)
+        if title is None and reference.startswith("/"):
+            entry = self.index.by_address(reference)
+            title = entry.title if entry is not None else None
+        return title
 
     def target_path(self, href: str, base: str, page: PageEntry) -> str | None:
         """The estate path that a relative or `~/` reference means; None where it leads out of the estate."""
@@ -143,7 +158,7 @@ class SiteContext:
                 )
             )
             return None
-        headed = split_front_matter(source)
+        headed = self.dialect.head(source)
         included = IncludedText(found, parse_markdown(self._parser, headed.body), headed.first_line)
         self._includes[found] = included
         if len(self._includes) > _KEPT_INCLUDES:

@@ -36,7 +36,9 @@ class Inherited:
 
 @dataclass(slots=True)
 class PageEntry:
-    """One page to be. `address` is its path on the site, `root` the index of its content root."""
+    """One page to be. `address` is its path on the site, `root` the index of its content root.
+
+    `children` are the pages its front matter lists as its own, with their lines."""
 
     path: str
     uid: str
@@ -49,6 +51,7 @@ class PageEntry:
     parents: list[Parent] = field(default_factory=list)
     topics: list[str] = field(default_factory=list)
     listed: bool = False
+    children: list[tuple[str, int]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)

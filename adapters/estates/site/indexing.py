@@ -2,8 +2,7 @@
 
 from collections.abc import Generator, Iterator
 
-from adapters.estates.files import EstateFiles, FileUnreadable, SourceText
-from adapters.estates.front_matter import split_front_matter
+from adapters.estates.files import EstateFiles, FileUnreadable, SourceText, without_suffix
 from adapters.estates.learn.documents import (
     LEARN_KINDS,
     abstract_skills,
@@ -14,7 +13,8 @@ from adapters.estates.learn.documents import (
 from adapters.estates.metadata import Metadata
 from adapters.estates.rules import ReadingRules
 from adapters.estates.site.configuration import ContentRoot
-from adapters.estates.site.index import EstateIndex, PageEntry, Parent
+from adapters.estates.site.dialect import Dialect
+from adapters.estates.site.index import EstateIndex, PageEntry, Parent, Retirement, address_key
 from adapters.estates.site.locales import locale_of_path, normal_locale
 from adapters.estates.site.references import path_uid, title_of_path
 from adapters.estates.yaml_document import YamlInvalid, YamlNode, parse_yaml
@@ -29,7 +29,15 @@ _NO_PAGES = frozenset({"Achievements", "ZonePivotGroups", "TableOfContent", "TOC
 class EstateIndexer:
     """Fills an index. Each file is read once here and forgotten, so memory holds entries, not texts."""
 
-    def __init__(self, files: EstateFiles, roots: tuple[ContentRoot, ...], rules: ReadingRules, docset: str) -> None:
+    def __init__(
+        self,
+        files: EstateFiles,
+        roots: tuple[ContentRoot, ...],
+        rules: ReadingRules,
+        docset: str,
+        dialect: Dialect,
+    ) -> None:
+        self._dialect = dialect
         self._files = files
         self._roots = roots
         self._rules = rules
@@ -53,15 +61,25 @@ class EstateIndexer:
 
     def _markdown(self, path: str) -> Iterator[Diagnostic]:
         place = self._place(path)
-        source = self._files.read(path)
-        self._zones(source.text)
+        headed = self._dialect.head(self._files.read(path))
+        self._zones(headed.body)
         if place is None:
             return
-        headed = split_front_matter(source)
         metadata = headed.metadata.over(self._defaults(path, place))
         self._monikers(metadata)
         title = headed.metadata.text("title") or first_heading(headed.body) or title_of_path(path)
-        yield from self._add(path, place, NodeKind.PAGE, headed.metadata.text("uid"), title, metadata, None)
+        known = yield from self._add(path, place, NodeKind.PAGE, headed.metadata.text("uid"), title, metadata, None)
+        if known:
+            self._redirected(self.index.pages[path], headed.metadata)
+
+    def _redirected(self, page: PageEntry, metadata: Metadata) -> None:
+        """`redirect_from` names the addresses that the page once had."""
+        page.children = [(child, line) for _, child, _, line in metadata.each("children")]
+        for _, address, file, line in metadata.each("redirect_from"):
+            if address.startswith("/") and address_key(address) != address_key(page.address):
+                path = without_suffix(address.strip("/")) + ".md"
+                uid = path_uid(self._docset, path)
+                self.index.retire(Retirement(path, uid, address, page.address, file, line, "redirect_from"))
 
     def _yaml(self, path: str) -> Iterator[Diagnostic]:
         place = self._place(path)

@@ -10,6 +10,7 @@ from adapters.estates.rules import ReadingRules
 from adapters.estates.site.articles import read_article
 from adapters.estates.site.configuration import ContentRoot, base_address
 from adapters.estates.site.context import SiteContext
+from adapters.estates.site.dialect import Dialect
 from adapters.estates.site.index import EstateIndex, PageEntry
 from adapters.estates.site.indexing import EstateIndexer, yaml_diagnostic
 from adapters.estates.site.links import LinkResolver
@@ -22,13 +23,19 @@ from adapters.estates.yaml_document import YamlInvalid, parse_yaml
 from service.domain.content import NodeRecord
 from service.domain.diagnostics import Diagnostic, Severity
 
+PLAIN_DIALECT = Dialect()
+
 
 def read_site(
-    files: EstateFiles, roots: tuple[ContentRoot, ...], rules: ReadingRules, docset: str
+    files: EstateFiles,
+    roots: tuple[ContentRoot, ...],
+    rules: ReadingRules,
+    docset: str,
+    dialect: Dialect = PLAIN_DIALECT,
 ) -> Iterator[NodeRecord | Diagnostic]:
     """Everything that the content roots publish."""
     roots = tuple(_with_base(root, docset) for root in roots)
-    indexer = EstateIndexer(files, roots, rules, docset)
+    indexer = EstateIndexer(files, roots, rules, docset, dialect)
     yield from indexer.run()
     index = indexer.index
     yield from read_xref_maps(files, index)
@@ -38,7 +45,8 @@ def read_site(
         yield from navigation.read()
         if navigation.found:
             yield from _orphans(index, position)
-    yield from _read_pages(SiteContext(files, index, roots, rules, docset))
+    yield from dialect.navigate(index)
+    yield from _read_pages(SiteContext(files, index, roots, rules, docset, dialect))
     yield from Successors(index, rules).records(docset)
 
 
@@ -88,6 +96,8 @@ def _read_page(
 
 
 def _with_base(root: ContentRoot, docset: str) -> ContentRoot:
-    breadcrumb = root.defaults.text("breadcrumb_path")
-    base = base_address(breadcrumb)
+    """The address that the root is given, else that of its breadcrumbs, else the docset's name."""
+    if root.base is not None:
+        return root
+    base = base_address(root.defaults.text("breadcrumb_path"))
     return replace(root, base=base if base is not None else f"/{docset}")

@@ -51,7 +51,9 @@ def page_record(entry: PageEntry, content: PageContent, context: SiteContext) ->
     monikers: tuple[str, ...] = ()
     range_text = " || ".join(metadata.texts("monikerRange", "moniker_range", "monikers")) or None
     if expression is not None and range_text is not None:
-        for found in moniker_references(range_text, "monikerRange", expression.file, expression.node.line, context):
+        for found in moniker_references(
+            range_text, expression.name or "monikerRange", expression.file, expression.node.line, context
+        ):
             if isinstance(found, Reference):
                 references.append(found)
             else:

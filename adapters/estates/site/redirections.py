@@ -128,7 +128,7 @@ def _address(path: str, roots: tuple[ContentRoot, ...]) -> str:
     for root in roots:
         inside = root.inside(path)
         if inside is not None and root.folder:
-            return f"{root.base}/{inside.rpartition('.')[0] or inside}"
+            return f"{root.base or ''}/{inside.rpartition('.')[0] or inside}"
     return "/" + without_suffix(path)
 
 
