@@ -121,6 +121,9 @@ class PriorCache:
     async def _compute_unseeded(self, audiences: frozenset[str]) -> Unseeded:
         due = Deadline.after(self.settings.prior_compute_deadline)
         scores = await self.ranker.global_scores(audiences, deadline=due)
+        # There every node is a source of weight 1, so no seeded score could exceed it. A walk that starts anywhere has as
+        # much mass as one that starts at the anchors: 1 in all.
+        scores = {node: score / len(scores) for node, score in scores.items()}
         return Unseeded(scores, percentiles(scores))
 
     async def _compute_vector(self, anchor: NodeIdentity, audiences: frozenset[str]) -> Scores:

@@ -54,7 +54,7 @@ def test_percentiles_run_from_zero_to_one_and_equals_share_a_place() -> None:
 
 
 class Ranker:
-    """Unseeded scores of 1; seeded ones of 10 for the seed and its neighbour. Counts what it is asked."""
+    """Unseeded scores of 3 for each of three nodes, so 1 of a walk's whole mass; counts what it is asked."""
 
     def __init__(self) -> None:
         self.asked: list[NodeIdentity] = []
@@ -63,7 +63,7 @@ class Ranker:
         self.fails = False
 
     async def global_scores(self, audiences, *, deadline):
-        return {A: 1.0, B: 1.0, C: 1.0}
+        return {A: 3.0, B: 3.0, C: 3.0}
 
     async def personalized(self, seeds, audiences, *, deadline):
         (seed,) = seeds
@@ -83,6 +83,25 @@ def test_one_vector_an_anchor_computed_once_and_added_up() -> None:
         assert ranker.asked == [A, C]
         assert priors[B] == pytest.approx(math.log(10) / math.log(100))
         assert priors[A] == pytest.approx(math.log(50) / math.log(100))
+
+    asyncio.run(story())
+
+
+def test_a_walk_from_the_anchor_is_compared_with_a_walk_from_anywhere() -> None:
+    """Three nodes without an edge, d = 0.85: each source keeps 0.15 of its mass, so the anchor has a lift of 3."""
+
+    class Islands(Ranker):
+        async def global_scores(self, audiences, *, deadline):
+            return {A: 0.15, B: 0.15, C: 0.15}
+
+        async def personalized(self, seeds, audiences, *, deadline):
+            return {seed: 0.15 * weight for seed, weight in seeds.items()}
+
+    async def story() -> None:
+        priors = await PriorCache(Islands(), Settings()).priors(
+            [A], [A, B], "root", PUBLIC, deadline=Deadline.after(1000)
+        )
+        assert priors == {A: pytest.approx(math.log(3) / math.log(100)), B: 0.0}
 
     asyncio.run(story())
 
