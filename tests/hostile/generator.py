@@ -379,8 +379,9 @@ class QueryWriter:
                 lambda: node,
                 lambda: f"{node} {{.uid, .level, extra: {self.number(1)}}}",
                 lambda: f"{node} {{.*}}",
-                lambda: f"labels({node})",
             ]
+            if not ordered:
+                options.append(lambda: f"labels({node})")
             if self.hops > 0 and not ordered:
                 options.append(self.pattern_comprehension)
         if self.scope.get("path"):
