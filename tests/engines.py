@@ -50,6 +50,9 @@ def neo4j_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neo4jAddr
 @pytest.fixture(scope="session")
 def neo4j_default_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neo4jAddress]:
     """A Neo4j with its vendor's settings, which the service may not change."""
+    if uri := os.environ.get("COGITAVE_QUERY_TEST_NEO4J_DEFAULT_URL"):
+        yield Neo4jAddress(uri, "neo4j", os.environ["COGITAVE_QUERY_TEST_NEO4J_DEFAULT_PASSWORD"])
+        return
     with Neo4jServer(tmp_path_factory.mktemp("neo4j-default"), settings=NEO4J_DEFAULT_SETTINGS) as server:
         yield Neo4jAddress(server.uri, *server.auth)
 
