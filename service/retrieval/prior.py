@@ -72,7 +72,7 @@ class PriorCache:
 
     ranker: GraphRanker
     settings: Settings
-    _content_root: str = field(default="", init=False)
+    _generation: int = field(default="", init=False)
     _vectors: Computations[tuple[frozenset[str], NodeIdentity], Scores] = field(init=False)
     _unseeded: Computations[frozenset[str], Unseeded] = field(init=False)
 
@@ -80,16 +80,16 @@ class PriorCache:
         self._vectors = Computations(self.settings.prior_vectors)
         self._unseeded = Computations(self.settings.prior_classes)
 
-    async def unseeded(self, content_root: str, audiences: frozenset[str], *, deadline: Deadline) -> Unseeded:
+    async def unseeded(self, generation: int, audiences: frozenset[str], *, deadline: Deadline) -> Unseeded:
         """Raises EngineLate or EngineUnavailable."""
-        self._settle(content_root)
+        self._settle(generation)
         return await self._unseeded.get(audiences, lambda: self._compute_unseeded(audiences), deadline)
 
     async def priors(
         self,
         anchors: Sequence[NodeIdentity],
         nodes: Sequence[NodeIdentity],
-        content_root: str,
+        generation: int,
         audiences: frozenset[str],
         *,
         deadline: Deadline,
@@ -98,7 +98,7 @@ class PriorCache:
         EngineUnavailable."""
         if not anchors:
             return {}
-        base = await self.unseeded(content_root, audiences, deadline=deadline)
+        base = await self.unseeded(generation, audiences, deadline=deadline)
         vectors = [
             await self._vectors.get((audiences, anchor), partial(self._compute_vector, anchor, audiences), deadline)
             for anchor in anchors
@@ -111,18 +111,18 @@ class PriorCache:
         await self._vectors.clear()
         await self._unseeded.clear()
 
-    def _settle(self, content_root: str) -> None:
+    def _settle(self, generation: int) -> None:
         """Vectors of a snapshot that no longer answers are of no use, and would lie after a rollback to it."""
-        if content_root != self._content_root:
-            self._content_root = content_root
+        if generation != self._generation:
+            self._generation = generation
             self._vectors = Computations(self.settings.prior_vectors)
             self._unseeded = Computations(self.settings.prior_classes)
 
     async def _compute_unseeded(self, audiences: frozenset[str]) -> Unseeded:
         due = Deadline.after(self.settings.prior_compute_deadline)
         scores = await self.ranker.global_scores(audiences, deadline=due)
-        # There every node is a source of weight 1, so no seeded score could exceed it. A walk that starts anywhere has as
-        # much mass as one that starts at the anchors: 1 in all.
+        # There every node is a source of weight 1, so no seeded score could exceed it. A walk that starts anywhere has
+        # as much mass as one that starts at the anchors: 1 in all.
         scores = {node: score / len(scores) for node, score in scores.items()}
         return Unseeded(scores, percentiles(scores))
 
