@@ -89,13 +89,20 @@ def _matches(match: Match, known: Sizes) -> float:
     values, others = _filters(match.where)
     rows = 1.0
     seen = set(known)
-    for path in match.paths:
-        names = {node.variable for node in path.nodes if node.variable}
-        if not names & seen:
+    waiting = list(match.paths)
+    while waiting:
+        # A planner goes on from what it has; only a path that nothing reaches starts a search of its own.
+        path = next((path for path in waiting if _names(path) & seen), waiting[0])
+        waiting.remove(path)
+        if not _names(path) & seen:
             rows *= min(_start(node, values, others) for node in path.nodes)
         rows *= _hops(path, values, others)
-        seen |= names
+        seen |= _names(path)
     return rows
+
+
+def _names(path: Path) -> set[str]:
+    return {node.variable for node in path.nodes if node.variable}
 
 
 def _hops(path: Path, values: set[str], others: set[str]) -> float:

@@ -115,6 +115,8 @@ def bind_index(binder: Binder, node: Index, scope: Scope) -> Bound:
             raise Refusal("unknown_property", "a property must be named, not computed", node.position)
         value = UNSURE
     elif kind in ("ANY", "NULL", "SUM") and index_type.kind in _INDICES:
+        if holder.stored:
+            binder.require(index, index_type, "integer", "an index into a stored list", node.position)
         value = ANY
     else:
         raise Refusal("bad_type", f"{holder} has no items by {index_type}", node.position)
@@ -212,7 +214,7 @@ def bind_logical(binder: Binder, node: Logical, scope: Scope) -> Bound:
 
 def bind_negate(binder: Binder, node: Negate, scope: Scope) -> Bound:
     operand, value = binder.value(node.operand, scope, "number", "a minus")
-    return Negate(operand, node.position), value
+    return Negate(operand, node.position), AMOUNT if value.kind in ("ANY", "SUM") else value
 
 
 def bind_arithmetic(binder: Binder, node: Arithmetic, scope: Scope) -> Bound:

@@ -50,7 +50,7 @@ from cypher_guard.tree import (
 from cypher_guard.vocabulary import RESERVED
 
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
-_PLAIN_PARAMETER = re.compile(r"(?:[A-Za-z_][A-Za-z0-9_]*|[0-9]+)\Z")
+_PLAIN_PARAMETER = re.compile(r"(?:[A-Za-z_][A-Za-z0-9_]*|0|[1-9][0-9]*)\Z")
 # How tightly operators bind, loosest first, as in Cypher's grammar.
 _LOGICAL = {"OR": 1, "XOR": 2, "AND": 3}
 _NOT, _COMPARISON, _PREDICATE = 4, 5, 6

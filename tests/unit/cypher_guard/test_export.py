@@ -22,8 +22,8 @@ EDGE = "CASE WHEN {0} IS NULL THEN null ELSE {{name: {0}.name, size: {0}.size, t
             f"MATCH (a:A)-[r:CALLS]->(b) WITH r AS r LIMIT 101 RETURN {EDGE.format('r')} AS r",
         ),
         (
-            "MATCH (a:A) RETURN collect(a) AS all_of",
-            f"MATCH (a:A) WITH collect(a) AS all_of LIMIT 101 RETURN [__x0 IN all_of | {NODE.format('__x0')}] AS all_of",
+            "MATCH (a:A) RETURN collect(a) AS l",
+            f"MATCH (a:A) WITH collect(a) AS l LIMIT 101 RETURN [__x0 IN l | {NODE.format('__x0')}] AS l",
         ),
         (
             "MATCH p = (a:A)-[:CALLS]->(b) RETURN p",

@@ -56,7 +56,8 @@ from tests.unit.cypher_guard.rendered import PROFILE, ask, refused, rendered
         ),
         (
             "MATCH (a:A) WHERE COUNT { (a)-[:CALLS]->(b) WHERE b.size > 1 RETURN b } >= 2 RETURN a.name AS n",
-            "MATCH (a:A) WHERE $__s0 <= COUNT { MATCH (a)-[:CALLS]->(b) WHERE b.size > $__s1 } RETURN a.name AS n LIMIT 101",
+            "MATCH (a:A) WHERE $__s0 <= COUNT { MATCH (a)-[:CALLS]->(b) WHERE b.size > $__s1 } "
+            "RETURN a.name AS n LIMIT 101",
         ),
         (
             "MATCH (a:A) RETURN COLLECT { MATCH (a)-[:CALLS]->(b) RETURN b.name } AS names",
