@@ -1,0 +1,78 @@
+"""What REST adds to a search: one kept connection on loopback, beside the same calls in process, turn by turn.
+
+python -m bench.rest_overhead [ESTATE]        default: the project's own docs/
+"""
+
+import asyncio
+import socket
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import httpx
+import uvicorn
+
+from bench.report import Measurement, say, say_stack
+from service.bootstrap import open_toolbox
+from service.domain.principal import ANONYMOUS
+from service.domain.requests import PublishRequest, SearchRequest
+from service.settings import Settings
+from service.surfaces.application import application
+from service.tools.toolbox import Toolbox
+
+_DOCS = Path(__file__).resolve().parents[1] / "docs"
+_QUERIES = ("how are two rankings fused", "stale cursor", "publish a folder", "read-only data folder", "rank")
+_ROUNDS = 100
+
+
+async def main(estate: Path) -> None:
+    say_stack("fastapi", "uvicorn", "pydantic")
+    settings = Settings()
+    with tempfile.TemporaryDirectory() as data:
+        async with open_toolbox(settings, Path(data)) as toolbox:
+            await toolbox.publish(PublishRequest(paths=[str(estate)]))
+            async with _serving(toolbox, settings) as url, httpx.AsyncClient(base_url=url) as client:
+                await _measure(toolbox, client)
+
+
+async def _measure(toolbox: Toolbox, client: httpx.AsyncClient) -> None:
+    in_process: list[float] = []
+    over_http: list[float] = []
+    bare: list[float] = []
+    for turn in range(_ROUNDS + 1):
+        for text in _QUERIES:
+            began = time.perf_counter()
+            await toolbox.docs_search(SearchRequest(text=text), ANONYMOUS)
+            called = time.perf_counter()
+            (await client.post("/v1/search", json={"text": text})).raise_for_status()
+            answered = time.perf_counter()
+            (await client.get("/livez")).raise_for_status()
+            lived = time.perf_counter()
+            if turn:  # the first warms the caches
+                in_process.append((called - began) * 1000)
+                over_http.append((answered - called) * 1000)
+                bare.append((lived - answered) * 1000)
+    call, rest, live = (statistics.median(times) for times in (in_process, over_http, bare))
+    say(Measurement("POST /v1/search, p50, client included", rest, "ms", call), "against the same call in process")
+    say(Measurement("GET /livez, p50, client included", live, "ms"))
+    say(Measurement("REST overhead of a search, p50", rest - call, "ms", live), "against GET /livez")
+
+
+@asynccontextmanager
+async def _serving(toolbox: Toolbox, settings: Settings) -> AsyncIterator[str]:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        server = uvicorn.Server(uvicorn.Config(application(toolbox, settings), log_level="error", lifespan="off"))
+        serving = asyncio.create_task(server.serve(sockets=[listener]))
+        try:
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            await serving
+
+
+if __name__ == "__main__":
+    asyncio.run(main(Path(sys.argv[1]) if len(sys.argv) > 1 else _DOCS))
