@@ -4,7 +4,6 @@ python -m bench.rest_overhead [ESTATE]        default: the project's own docs/
 """
 
 import asyncio
-import socket
 import statistics
 import sys
 import tempfile
@@ -22,6 +21,7 @@ from service.domain.principal import ANONYMOUS
 from service.domain.requests import PublishRequest, SearchRequest
 from service.settings import Settings
 from service.surfaces.application import application
+from service.surfaces.command_line.serving import address, listen
 from service.tools.toolbox import Toolbox
 
 _DOCS = Path(__file__).resolve().parents[1] / "docs"
@@ -31,7 +31,7 @@ _ROUNDS = 100
 
 async def main(estate: Path) -> None:
     say_stack("fastapi", "uvicorn", "pydantic")
-    settings = Settings()
+    settings = Settings(port=0)
     with tempfile.TemporaryDirectory() as data:
         async with open_toolbox(settings, Path(data)) as toolbox:
             await toolbox.publish(PublishRequest(paths=[str(estate)]))
@@ -64,11 +64,11 @@ async def _measure(toolbox: Toolbox, client: httpx.AsyncClient) -> None:
 
 @asynccontextmanager
 async def _serving(toolbox: Toolbox, settings: Settings) -> AsyncIterator[str]:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
+    with listen(settings) as listener:
         server = uvicorn.Server(uvicorn.Config(application(toolbox, settings), log_level="error", lifespan="off"))
         serving = asyncio.create_task(server.serve(sockets=[listener]))
         try:
-            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+            yield address(listener)
         finally:
             server.should_exit = True
             await serving
