@@ -21,6 +21,7 @@ from adapters.estates import ReadingRules, readers
 from cypher_guard import Profile
 from service.domain.graph import EdgeType, NodeKind
 from service.ports import Embedder, RunLog
+from service.publishing.doctor import Doctor
 from service.publishing.linking import link
 from service.publishing.projection import Projections
 from service.publishing.publisher import Publisher
@@ -111,19 +112,25 @@ async def open_owned(settings: Settings, data: Path) -> AsyncIterator[Owned]:
             query_vectors=QueryVectors(embedder, settings.query_cache),
             tokens=embedder.tokens,
             facets=FacetCounter(graph, graph_profile(settings), settings),
-            ranker=Ranker(CardCache(graph, settings.node_cards), priors, settings),
+            cards=CardCache(graph, settings.node_cards),
+            ranker=Ranker(priors, settings),
             run_log=run_log,
             settings=settings,
         )
+        projections = Projections(lexical, vectors, embedder, cache, settings)
         publisher = Publisher(
             store=store,
-            projections=Projections(lexical, vectors, embedder, cache, settings),
+            projections=projections,
             readers=readers(reading_rules(settings)),
             settings=settings,
         )
         recovery = asyncio.create_task(publisher.recover())
         opened.push_async_callback(_stop, recovery)
-        yield Owned(LocalToolbox(retrieval, publisher, graph_profile(settings)), run_log, folder.announce)
+        yield Owned(
+            LocalToolbox(retrieval, publisher, Doctor(store, graph, projections, settings), graph_profile(settings)),
+            run_log,
+            folder.announce,
+        )
 
 
 def edge_weights(settings: Settings) -> dict[EdgeType, tuple[float, float]]:

@@ -18,7 +18,7 @@ from service.domain.deadline import Deadline
 from service.domain.diagnostics import Diagnostic
 from service.domain.filters import SearchScope
 from service.domain.graph import NodeIdentity
-from service.domain.snapshots import PublishEntry, PublishStep, Snapshot, SnapshotChange
+from service.domain.snapshots import LinkedGraph, PublishEntry, PublishStep, Snapshot, SnapshotChange
 from service.statements import ServiceStatement
 
 Vector = npt.NDArray[np.float32]
@@ -30,7 +30,7 @@ Vectors = npt.NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class PassageHit:
-    """A node's best passage in one leg. Scores compare within one answer only; higher is better."""
+    """A record's best passage in one leg. Scores compare within one answer only; higher is better."""
 
     passage: PassageKey
     score: float
@@ -57,8 +57,9 @@ class LexicalIndex(Protocol):
         ...
 
     async def search(self, text: str, scope: SearchScope, *, depth: int, deadline: Deadline) -> list[PassageHit]:
-        """Rank nodes by their best passage: at most `depth` different nodes, best first.
+        """Rank records, one version of a node each, by their best passage: at most `depth` of them, best first.
 
+        While a publish goes on, two versions of a node may both be there: which one the snapshot holds, the graph says.
         `text` is words, never syntax. A passage that shares no term with it is no hit; a text of no terms has none.
         """
         ...
@@ -107,7 +108,7 @@ class VectorIndex(Protocol):
         ...
 
     async def search(self, vector: Vector, scope: SearchScope, *, depth: int, deadline: Deadline) -> list[PassageHit]:
-        """The nodes whose best passage is nearest: at most `depth` different nodes, best first; score is the cosine."""
+        """As LexicalIndex.search, by the nearest passage; score is the cosine."""
         ...
 
     async def passages(
@@ -242,6 +243,10 @@ class GraphStore(Protocol):
 
     async def commit(self, change: SnapshotChange) -> None:
         """Records, graph, manifest, root and journal step move together, or not at all; readers see old or new."""
+        ...
+
+    async def restore(self, graph: LinkedGraph) -> None:
+        """Make the current snapshot's graph this one, whole; root and records stay as they are."""
         ...
 
     async def abandon(self, publish_id: str) -> None:

@@ -71,8 +71,8 @@ class Settings(BaseModel):
     breaker_pause: int = _row(
         5_000, "Time that a failing leg is left out before it is tried again.", "milliseconds", ge=1
     )
-    title_boost: float = _row(2.0, "BM25 boost of a match in the title.", "", ge=0)
-    heading_boost: float = _row(1.5, "BM25 boost of a match in the heading.", "", ge=0)
+    title_boost: float = _row(0.75, "BM25 boost of a match in the title.", "", ge=0)
+    heading_boost: float = _row(0.5, "BM25 boost of a match in the heading.", "", ge=0)
     evidence_intercept: float = _row(-1.0, "Log-odds that a query means something here, before any evidence.")
     evidence_known: float = _row(1.0, "What the share of known terms, by rarity, adds to the log-odds.", ge=0)
     evidence_cosine: float = _row(1.0, "What the best cosine adds to them.")
@@ -148,6 +148,7 @@ class Settings(BaseModel):
     publish_heartbeat: int = _row(
         1_000, "Longest silence of a server that publishes in a command's place.", "milliseconds", ge=10
     )
+    doctor_deadline: int = _row(600_000, "Time that the doctor's look at the graph may take.", "milliseconds", ge=1)
     kept_roots: int = _row(5, "Snapshots that can be rolled back to.", "snapshots", ge=1)
 
     # Embedding

@@ -310,3 +310,22 @@ def uids_like(folded: str, audiences: frozenset[str], limit: int) -> ServiceStat
         "ORDER BY size(n.uid), n.uid, n.locale LIMIT $limit",
         {"folded": folded, "audiences": sorted(audiences), "limit": limit},
     )
+
+
+def all_nodes(*, after: str, limit: int) -> ServiceStatement:
+    """Every node's key and content hash, for the doctor alone: no caller ever sees the rows."""
+    return ServiceStatement(
+        "all_nodes",
+        "MATCH (n:Node) WHERE n.key > $after "
+        "RETURN n.key AS key, n.contentHash AS contentHash ORDER BY key LIMIT $limit",
+        {"after": after, "limit": limit},
+    )
+
+
+def all_edge_counts() -> ServiceStatement:
+    """Every edge, counted by type and markup, for the doctor alone."""
+    return ServiceStatement(
+        "all_edge_counts",
+        "MATCH (:Node)-[r]->(:Node) RETURN type(r) AS type, r.via AS via, count(r) AS total ORDER BY type, via",
+        {},
+    )

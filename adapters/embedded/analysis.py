@@ -112,28 +112,27 @@ def _split(word: str) -> Iterator[str]:
     if len(word) > _LONGEST_TERM:
         return
     unspaced = _UNSPACED.findall(word)
+    for run in unspaced:
+        yield from (run[at : at + 2] for at in range(max(1, len(run) - 1)))
+    word = _unaccented(_POSSESSIVE.sub("", _UNSPACED.sub(" ", word)))
     if unspaced:
-        for run in unspaced:
-            yield from (run[at : at + 2] for at in range(max(1, len(run) - 1)))
-        word = _UNSPACED.sub(" ", word)
-        yield from (_fold(piece) for piece in _PIECE.findall(word))
+        yield from (piece.casefold() for piece in _PIECE.findall(word))
         return
-    word = _POSSESSIVE.sub("", word)
-    yield _fold(word).replace("'", "").replace("’", "")
-    if "'" in word or "’" in word:
-        return
-    pieces = _PIECE.findall(word)
+    whole = word.replace("'", "").replace("’", "")
+    yield whole.casefold()
+    pieces = _PIECE.findall(word) if whole == word else []
     if len(pieces) > 1 or (pieces and len(pieces[0]) < len(word)):
         # A single letter or digit tells nothing: the C of C# is not the C that someone asks for.
-        yield from (_fold(piece) for piece in pieces if len(piece) > 1)
+        yield from (piece.casefold() for piece in pieces if len(piece) > 1)
 
 
-def _fold(word: str) -> str:
-    """Case and accents don't tell words apart."""
+def _unaccented(word: str) -> str:
+    """Accents don't tell words apart, nor do the forms that a letter is printed in."""
     if word.isascii():
-        return word.lower()
-    decomposed = unicodedata.normalize("NFKD", word.casefold())
-    return "".join(character for character in decomposed if not unicodedata.combining(character))
+        return word
+    letters = unicodedata.normalize("NFKD", word)
+    # Some ligatures come apart into several words; a term is one.
+    return "".join(letter for letter in letters if not unicodedata.combining(letter) and not letter.isspace())
 
 
 def _stemmed(term: str) -> list[str]:

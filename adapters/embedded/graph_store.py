@@ -93,6 +93,9 @@ class EmbeddedGraphStore:
     async def commit(self, change: SnapshotChange) -> None:
         await self._threads.run(lambda: self._commit(change))
 
+    async def restore(self, graph: LinkedGraph) -> None:
+        await self._threads.run(lambda: self._restore(graph))
+
     async def abandon(self, publish_id: str) -> None:
         await self._threads.run(lambda: self._records.abandon(publish_id))
 
@@ -115,6 +118,12 @@ class EmbeddedGraphStore:
             raise
         self._live = LiveGraph(change.snapshot, projection)
         _sweep(self._folder, change.snapshot.generation)
+
+    def _restore(self, graph: LinkedGraph) -> None:
+        snapshot, publish_id = self._records.current()
+        projection = GraphProjection.build(graph, publish_id)
+        projection.save(_file(self._folder, snapshot.generation))
+        self._live = LiveGraph(snapshot, projection)
 
 
 def _is_own(error: Exception) -> bool:

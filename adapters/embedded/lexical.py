@@ -193,10 +193,10 @@ class TantivyIndex:
         limit = self._reach.first(depth)
         while True:
             hits = searcher.search(query, limit, count=False).hits
-            nodes = column(searcher, "node", [address for _, address in hits])
+            records = column(searcher, "record_number", [address for _, address in hits])
             best: dict[int, int] = {}
-            for place, node in enumerate(nodes):
-                best.setdefault(node, place)
+            for place, record in enumerate(records):
+                best.setdefault(record, place)
             if len(best) >= depth or len(hits) < limit:
                 break
             limit = self._reach.next(limit)

@@ -26,7 +26,7 @@ def passage_schema() -> tantivy.Schema:
         builder.add_text_field(field, tokenizer_name="raw", index_option="basic")
     builder.add_unsigned_field("generation", indexed=True, fast=True)
     builder.add_unsigned_field("number", fast=True)
-    builder.add_unsigned_field("node", fast=True)
+    builder.add_unsigned_field("record_number", fast=True)
     builder.add_bytes_field("stored", stored=True)
     return builder.build()
 
@@ -46,7 +46,7 @@ def passage_document(passage: Passage, generation: int) -> tantivy.Document:
             document.add_text(name, value)
     document.add_unsigned("generation", generation)
     document.add_unsigned("number", number_of(str(passage.key)))
-    document.add_unsigned("node", number_of(node.identity.key))
+    document.add_unsigned("record_number", number_of(record_term(node.identity, passage.content_hash)))
     document.add_bytes("stored", passage_to_json(passage).encode())
     return document
 

@@ -166,11 +166,11 @@ class QdrantEdgeIndex:
             )
             if self._holdings is not holdings:
                 continue
-            best: dict[NodeIdentity, int] = {}
+            best: dict[tuple[NodeIdentity, str], int] = {}
             keys = self._keys_of([cast(int, point.id) for point in points])
             for place, key in enumerate(keys):
                 if key is not None:
-                    best.setdefault(key.identity, place)
+                    best.setdefault((key.identity, key.content_hash), place)
             if len(best) >= depth or len(points) < limit:
                 break
             limit = self._reach.next(limit)

@@ -25,6 +25,7 @@ from service.domain.snapshots import (
 )
 
 _NEWEST = "MATCH (s:Snapshot) RETURN s.body ORDER BY s.generation DESC LIMIT 1"
+_CURRENT_PUBLISH = "MATCH (s:Snapshot) RETURN s.publishId ORDER BY s.generation DESC LIMIT 1"
 _ROOTS = "MATCH (s:Snapshot) RETURN s.body ORDER BY s.generation DESC"
 _MANIFEST = "MATCH (s:Snapshot {contentRoot: $root}) RETURN s.manifest"
 _RECORDS = "UNWIND $hashes AS hash MATCH (r:Record {contentHash: hash}) RETURN r.body"
@@ -132,6 +133,15 @@ class Neo4jGraphStore:
                 body=json.dumps(asdict(snapshot)),
                 manifest=_pack([[key.key, value] for key, value in change.manifest.items()]),
             )
+
+    async def restore(self, graph: LinkedGraph) -> None:
+        ((publish_id,),) = await self._read(_CURRENT_PUBLISH)
+        nothing = LinkedGraph(nodes={}, edges=(), content_hashes={})
+        async with self._transaction(self._commit_seconds) as transaction:
+            await _run(transaction, "MATCH (n:Node) DETACH DELETE n")
+            for write in changes(nothing, graph, publish_id):
+                for rows in write.batches(self._rows_at_once):
+                    await _run(transaction, write.text, rows=rows)
 
     async def abandon(self, publish_id: str) -> None:
         async with self._transaction(self._call_seconds) as transaction:

@@ -80,7 +80,7 @@ class OpenSearchIndex:
         found = await self._search(
             {
                 "query": {"bool": {"must": [self._any_of(terms)], "filter": _within(scope)}},
-                "collapse": {"field": "node"},
+                "collapse": {"field": "record"},
                 "size": depth,
                 "stored_fields": ["key"],
                 "track_total_hits": False,
@@ -238,7 +238,6 @@ def _document(passage: Passage, generation: int) -> Json:
         **{field: " ".join(document_terms(text, english=english)) for field, text in texts.items()},
         # JSON, so that every key reads back exactly, half a surrogate pair included.
         "key": json.dumps(str(passage.key)),
-        "node": hashlib.sha256(engine_text(node.identity.key).encode()).hexdigest(),
         "record": record_term(node.identity, passage.content_hash),
         "generation": generation,
         "visibleTo": [engine_text(audience) for audience in node.visible_to],

@@ -64,6 +64,12 @@ class NodeUnknown(Refused):
     code = "node_unknown"
 
 
+class RootUnknown(Refused):
+    """No kept snapshot has this content root."""
+
+    code = "root_unknown"
+
+
 class EstateUnreadable(Refused):
     """A path that is no estate: missing, not a folder, or of no format that a reader knows."""
 

@@ -334,6 +334,36 @@ class PublishResult(Result):
     seconds: float
 
 
+class Finding(Result):
+    """One way in which a store differs from the snapshot: how often, and the first few names."""
+
+    store: str
+    code: str
+    count: int
+    examples: list[str]
+
+
+class DoctorResult(Result):
+    healthy: bool
+    findings: list[Finding]
+    content_root: str
+    generation: int
+    nodes: int
+    passages: int
+
+
+class RootResult(Result):
+    """A snapshot that can be rolled back to."""
+
+    content_root: str
+    generation: int
+    published_at: str
+    nodes: int
+    edges: int
+    passages: int
+    current: bool
+
+
 class EngineReport(Result):
     engine: str
     role: str

@@ -10,13 +10,14 @@ import asyncio
 import time
 import uuid
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from service.domain.content import NodeRecord, Passage, content_root
 from service.domain.diagnostics import Diagnostic, Severity
-from service.domain.errors import PublishFailed, PublishInProgress
+from service.domain.errors import PublishFailed, PublishInProgress, RootUnknown
 from service.domain.graph import NodeIdentity, ontology_hash
 from service.domain.progress import Progress, silent
 from service.domain.requests import PublishRequest
@@ -51,13 +52,30 @@ class Publisher:
     async def publish(self, request: PublishRequest, progress: Progress = silent) -> PublishResult:
         """Publish folders. Raises EstateUnreadable, PublishFailed (strict, and there were findings; nothing is written)
         or PublishInProgress."""
-        started = time.perf_counter()
+        async with self._one_at_a_time():
+            return await self._publish(request, progress)
+
+    async def rollback(self, content_root: str, progress: Progress = silent) -> PublishResult:
+        """Publish a kept snapshot again, under a new generation. Raises RootUnknown, or what `publish` raises."""
+        async with self._one_at_a_time():
+            started = time.perf_counter()
+            await self._recover(progress)
+            return await self._finish(await self._plan_rollback(content_root), False, started, progress)
+
+    @asynccontextmanager
+    async def quiet(self) -> AsyncIterator[None]:
+        """While it lasts, nothing here publishes or recovers."""
+        async with self._writing:
+            yield
+
+    @asynccontextmanager
+    async def _one_at_a_time(self) -> AsyncIterator[None]:
         if self._publishing:
             raise PublishInProgress("A publish is under way here; wait until it is done.")
         self._publishing = True
         try:
             async with self._writing:
-                return await self._publish(request, progress, started)
+                yield
         finally:
             self._publishing = False
 
@@ -66,18 +84,21 @@ class Publisher:
         async with self._writing:
             await self._recover(progress)
 
-    async def _publish(self, request: PublishRequest, progress: Progress, started: float) -> PublishResult:
+    async def _publish(self, request: PublishRequest, progress: Progress) -> PublishResult:
+        started = time.perf_counter()
         await self._recover(progress)
         reading = await asyncio.to_thread(
             read_estates, request.paths, self.readers, lambda done: progress("reading", done, 0)
         )
         if request.strict:
             _refuse_findings(reading.diagnostics)
-        plan = await self._plan(reading)
+        return await self._finish(await self._plan(reading), request.dry_run, started, progress)
+
+    async def _finish(self, plan: "_Plan", dry_run: bool, started: float, progress: Progress) -> PublishResult:
         embedded = 0
-        if not request.dry_run and not plan.difference.is_empty:
+        if not dry_run and not plan.difference.is_empty:
             embedded = await self._carry_out(plan, progress)
-        return _result(plan, embedded, request.dry_run, time.perf_counter() - started)
+        return _result(plan, embedded, dry_run, time.perf_counter() - started)
 
     async def _recover(self, progress: Progress) -> None:
         entry = await self.store.unfinished()
@@ -94,23 +115,44 @@ class Publisher:
         await self.store.advance(entry.publish_id, PublishStep.COLLECTED)
 
     async def _plan(self, reading: Reading) -> "_Plan":
+        """The docsets that were read, replaced as a whole, beside all others as they are."""
         snapshot = await self.store.snapshot()
-        old = await self.store.manifest() if snapshot.content_root != EMPTY_ROOT else {}
-        read = {record.node.identity: record for record in reading.records}
-        reusable = {
-            content_hash for identity, content_hash in old.items() if not _is_read(identity, content_hash, read)
-        }
-        kept: dict[NodeIdentity, NodeRecord] = {}
+        old = await self._manifest(snapshot)
+        records = {record.node.identity: record for record in reading.records}
+        unread = {held for identity, held in old.items() if not _is_read(identity, held, records)}
         replaced: list[NodeRecord] = []
-        async for record in self.store.records(reusable):
+        async for record in self.store.records(unread):
             identity = record.node.identity
+            other = records.get(identity)
             if record.node.docset in reading.docsets:
                 replaced.append(record)
-            elif identity not in read or record.node.docset < read[identity].node.docset:
-                kept[identity] = record
+            elif other is None or record.node.docset < other.node.docset:
+                records[identity] = record
             else:
                 replaced.append(record)
-        records = {**read, **kept}
+        return await self._plan_records(snapshot, old, records, replaced, reading.diagnostics)
+
+    async def _plan_rollback(self, content_root: str) -> "_Plan":
+        snapshot = await self.store.snapshot()
+        try:
+            manifest = await self.store.manifest(content_root)
+        except KeyError:
+            kept = ", ".join(root.content_root[:12] for root in await self.store.roots()) or "none"
+            raise RootUnknown(f"There is no kept snapshot {content_root}. Kept: {kept}.") from None
+        old = await self._manifest(snapshot)
+        records = {record.node.identity: record async for record in self.store.records(set(manifest.values()))}
+        gone = {held for _, held in compare(old, manifest).gone}
+        replaced = [record async for record in self.store.records(gone)]
+        return await self._plan_records(snapshot, old, records, replaced, ())
+
+    async def _plan_records(
+        self,
+        snapshot: Snapshot,
+        old: Mapping[NodeIdentity, str],
+        records: Mapping[NodeIdentity, NodeRecord],
+        replaced: Sequence[NodeRecord],
+        diagnostics: tuple[Diagnostic, ...],
+    ) -> "_Plan":
         new = {identity: record.content_hash for identity, record in records.items()}
         difference = compare(old, new)
         graph = link(records.values(), default_locale=self.settings.default_locale)
@@ -125,8 +167,11 @@ class Publisher:
             written=written,
             passages=tuple(passages),
             total_passages=snapshot.passages + len(passages) - lost,
-            diagnostics=reading.diagnostics,
+            diagnostics=diagnostics,
         )
+
+    async def _manifest(self, snapshot: Snapshot) -> dict[NodeIdentity, str]:
+        return await self.store.manifest() if snapshot.content_root != EMPTY_ROOT else {}
 
     async def _carry_out(self, plan: "_Plan", progress: Progress) -> int:
         now = datetime.now(UTC).isoformat(timespec="seconds")

@@ -48,17 +48,18 @@ class Card:
 class CardCache:
     """Cards by snapshot, visibility class and node, the longest unused given up first.
 
-    A snapshot never changes, so a card stays true for as long as its content root answers.
+    A generation never comes again, so what a query reads while a publish flips the graph under it, and is thrown away
+    for that, is never read by another.
     """
 
     graph: GraphReader
     capacity: int
-    _held: OrderedDict[tuple[str, frozenset[str], NodeIdentity], Card] = field(default_factory=OrderedDict, init=False)
+    _held: OrderedDict[tuple[int, frozenset[str], NodeIdentity], Card] = field(default_factory=OrderedDict, init=False)
 
     async def of(
         self,
         identities: Sequence[NodeIdentity],
-        content_root: str,
+        generation: int,
         audiences: frozenset[str],
         *,
         deadline: Deadline,
@@ -68,7 +69,7 @@ class CardCache:
         found: dict[NodeIdentity, Card] = {}
         missing: list[NodeIdentity] = []
         for identity in identities:
-            key = (content_root, audiences, identity)
+            key = (generation, audiences, identity)
             card = self._held.get(key)
             if card is None:
                 missing.append(identity)
@@ -78,7 +79,7 @@ class CardCache:
         if missing:
             fresh = await _read(missing, audiences, self.graph, deadline)
             for identity, card in fresh.items():
-                self._held[content_root, audiences, identity] = card
+                self._held[generation, audiences, identity] = card
             found |= fresh
             while len(self._held) > self.capacity:
                 self._held.popitem(last=False)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from service.ports import GraphReader, GraphStore, LexicalIndex, RunLog, TokenCounter, VectorIndex
 from service.retrieval.breaker import Breaker
+from service.retrieval.cards import CardCache
 from service.retrieval.facets import FacetCounter
 from service.retrieval.query_vectors import QueryVectors
 from service.retrieval.ranker import Ranker
@@ -24,6 +25,7 @@ class Retrieval:
     store: GraphStore
     query_vectors: QueryVectors
     tokens: TokenCounter
+    cards: CardCache
     ranker: Ranker
     facets: FacetCounter
     run_log: RunLog

@@ -65,7 +65,7 @@ class FacetCounter:
     graph: GraphReader
     profile: Profile
     settings: Settings
-    _content_root: str = field(default="", init=False)
+    _generation: int = field(default=-1, init=False)
     _counted: Computations[tuple[str, NodeFilter, frozenset[str]], Counts] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -76,15 +76,15 @@ class FacetCounter:
         self,
         names: Sequence[str],
         filter: NodeFilter,
-        content_root: str,
+        generation: int,
         audiences: frozenset[str],
         *,
         deadline: Deadline,
     ) -> tuple[dict[str, Counts], list[str]]:
         """The facets that could be counted in time, and what to call degraded. Raises FacetUnknown."""
         check_names(names)
-        if content_root != self._content_root:
-            self._content_root = content_root
+        if generation != self._generation:
+            self._generation = generation
             self._counted = Computations(self.settings.facet_cache)
         due = deadline.at_most(self.settings.facet_deadline)
         answers = await asyncio.gather(*(self._one(name, filter, audiences, due) for name in names))

@@ -30,7 +30,7 @@ async def list_estate(request: ListRequest, principal: Principal, retrieval: Ret
     rows = await retrieval.graph.run(one_more, deadline=deadline)
     total = await retrieval.graph.run(count_nodes(narrowed, principal.audiences), deadline=deadline)
     facets, degraded = await retrieval.facets.count(
-        request.facets, narrowed, snapshot.content_root, principal.audiences, deadline=deadline
+        request.facets, narrowed, snapshot.generation, principal.audiences, deadline=deadline
     )
     read = rows.by_column()
     next_cursor = None

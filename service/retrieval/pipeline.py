@@ -63,7 +63,7 @@ async def _search_once(
         retrieval.facets.count(
             request.facets,
             NodeFilter.from_mapping(request.filter),
-            snapshot.content_root,
+            snapshot.generation,
             principal.audiences,
             deadline=deadline,
         ),
@@ -108,7 +108,7 @@ async def rank_window(
         request.profile, principal.audiences, frozenset(request.without_signals), datetime.fromisoformat(as_of)
     )
     anchors = [anchor.identity for anchor in window.anchors if anchor.is_certain]
-    ranking = retrieval.ranker.rank(window.nodes, anchors, window.snapshot.content_root, caller, deadline)
+    ranking = retrieval.ranker.rank(window.nodes, window.cards, anchors, window.snapshot.generation, caller, deadline)
     return await window.timings.measure("ranking", ranking)
 
 

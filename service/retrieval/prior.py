@@ -72,7 +72,7 @@ class PriorCache:
 
     ranker: GraphRanker
     settings: Settings
-    _generation: int = field(default="", init=False)
+    _generation: int = field(default=-1, init=False)
     _vectors: Computations[tuple[frozenset[str], NodeIdentity], Scores] = field(init=False)
     _unseeded: Computations[frozenset[str], Unseeded] = field(init=False)
 

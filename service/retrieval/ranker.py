@@ -1,4 +1,4 @@
-"""The graph's part in a ranking: cards that verify the window, the prior, and what the signals read."""
+"""The ranker: what the graph and the signals make of a window."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from service.domain.errors import EngineUnavailable
 from service.domain.graph import NodeIdentity
 from service.domain.requests import CallerProfile
 from service.retrieval import signals
-from service.retrieval.cards import Card, CardCache
+from service.retrieval.cards import Card
 from service.retrieval.fusion import Fused
 from service.retrieval.prior import PriorCache
 from service.retrieval.ranking import Evidence, Ranked, rank, unverified
@@ -28,37 +28,29 @@ class Caller:
 
 @dataclass(frozen=True)
 class Ranker:
-    """The graph's part in the ranking. `cards` is required of it, the prior is a bonus."""
+    """Orders windows; where the prior doesn't come in time, without it."""
 
-    cards: CardCache
     priors: PriorCache
     settings: Settings
 
     async def rank(
         self,
         window: Sequence[Fused],
+        cards: Mapping[NodeIdentity, Card] | None,
         anchors: Sequence[NodeIdentity],
-        content_root: str,
+        generation: int,
         caller: Caller,
         deadline: Deadline,
     ) -> tuple[list[Ranked], list[str]]:
-        """The verified window in its final order, and what was left out of the ranking.
+        """The window in its final order, and what was left out of the ranking.
 
-        A passage whose content hash is not its node's belongs to another snapshot: its node is passed over. With the
-        graph down all nodes are let through, unverified, in the fused order.
+        cards: of every node of the window; None while the graph is down, and then the fused order stays.
         """
+        if cards is None:
+            return unverified(window), []
         settings = self.settings
         identities = [node.identity for node in window]
-        try:
-            cards = await self.cards.of(
-                identities, content_root, caller.audiences, deadline=deadline.at_most(settings.graph_deadline)
-            )
-        except EngineUnavailable as error:
-            return unverified(window), [f"graph: {error.reason}"]
-        held = [node for node in window if _is_current(node, cards.get(node.identity))]
-        priors, percentiles, degraded = await self._graph_scores(
-            anchors, [node.identity for node in held], content_root, caller, deadline
-        )
+        priors, percentiles, degraded = await self._graph_scores(anchors, identities, generation, caller, deadline)
         off = caller.without_signals | frozenset(settings.signals_off)
         factors = {
             node.identity: signals.factors(
@@ -66,30 +58,26 @@ class Ranker:
                 settings,
                 off,
             )
-            for node in held
+            for node in window
         }
-        ranked = rank(held, Evidence(cards, priors, factors), gain=settings.prior_gain, clamp=settings.boost_clamp)
+        ranked = rank(window, Evidence(cards, priors, factors), gain=settings.prior_gain, clamp=settings.boost_clamp)
         return ranked, degraded
 
     async def _graph_scores(
         self,
         anchors: Sequence[NodeIdentity],
         nodes: Sequence[NodeIdentity],
-        content_root: str,
+        generation: int,
         caller: Caller,
         deadline: Deadline,
     ) -> tuple[Mapping[NodeIdentity, float], Mapping[NodeIdentity, float], list[str]]:
         """Priors and percentiles of global PageRank; both are empty, and said to be, when they aren't there in time."""
         due = deadline.at_most(self.settings.prior_deadline)
         try:
-            unseeded = await self.priors.unseeded(content_root, caller.audiences, deadline=due)
+            unseeded = await self.priors.unseeded(generation, caller.audiences, deadline=due)
             if "prior" in caller.without_signals or "prior" in self.settings.signals_off:
                 return {}, unseeded.percentiles, []
-            priors = await self.priors.priors(anchors, nodes, content_root, caller.audiences, deadline=due)
+            priors = await self.priors.priors(anchors, nodes, generation, caller.audiences, deadline=due)
         except EngineUnavailable as error:
             return {}, {}, [f"prior: {error.reason}"]
         return priors, unseeded.percentiles, []
-
-
-def _is_current(node: Fused, card: Card | None) -> bool:
-    return card is not None and card.content_hash == node.best_vote.hit.passage.content_hash

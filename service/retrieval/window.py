@@ -2,19 +2,21 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from service.domain.deadline import Deadline
 from service.domain.errors import AllLegsDown, EngineUnavailable
 from service.domain.filters import READ_KINDS, NodeFilter, SearchScope
+from service.domain.graph import NodeIdentity
 from service.domain.principal import Principal
 from service.domain.requests import SearchRequest
 from service.domain.snapshots import EMPTY_ROOT, Snapshot
 from service.ports import PassageHit
 from service.retrieval import evidence
 from service.retrieval.anchors import Anchor, find_anchors
+from service.retrieval.cards import Card
 from service.retrieval.engines import LEXICAL, VECTOR, Retrieval
 from service.retrieval.fusion import Fused, Ranking, fuse
 from service.retrieval.legs import Leg, LegRun, degraded, run_legs
@@ -49,6 +51,7 @@ class Window:
     runs: tuple[LegRun, ...]
     anchors: tuple[Anchor, ...]
     nodes: tuple[Fused, ...]
+    cards: Mapping[NodeIdentity, Card] | None
     degraded: tuple[str, ...]
     notices: tuple[str, ...]
     timings: Timings
@@ -84,15 +87,59 @@ async def open_window(
     if not live:
         reasons = "; ".join(degraded(runs))
         raise AllLegsDown(f"No retriever can answer now ({reasons}). Try again in a moment.")
-    fused = fuse([Ranking(run.leg.name, run.leg.weight, run.hits) for run in live], k=settings.fusion_k)
-    unsupported = await timings.measure("evidence", _unsupported(text, runs, scope, snapshot, retrieval, deadline))
+    (cards, graph_failure), unsupported = await asyncio.gather(
+        timings.measure("verify", _verify(live, snapshot, principal, retrieval, deadline)),
+        timings.measure("evidence", _unsupported(text, runs, scope, snapshot, retrieval, deadline)),
+    )
+    rankings = [Ranking(run.leg.name, run.leg.weight, _current(run.hits, cards)) for run in live]
+    fused = fuse(rankings, k=settings.fusion_k)
     if unsupported:
         fused = [node for node in fused if any(vote.leg != VECTOR for vote in node.votes)]
-    notes = degraded(runs) + ([f"anchors: {anchor_failure}"] if anchor_failure else [])
+    notes = degraded(runs)
+    notes += [f"{part}: {why}" for part, why in (("anchors", anchor_failure), ("graph", graph_failure)) if why]
     notices = [NOTHING_PUBLISHED] if snapshot.content_root == EMPTY_ROOT else []
     if unsupported:
         notices.append(UNSUPPORTED)
-    return Window(snapshot, scope, tuple(runs), tuple(anchors), tuple(fused), tuple(notes), tuple(notices), timings)
+    return Window(
+        snapshot=snapshot,
+        scope=scope,
+        runs=tuple(runs),
+        anchors=tuple(anchors),
+        nodes=tuple(fused),
+        cards=cards,
+        degraded=tuple(notes),
+        notices=tuple(notices),
+        timings=timings,
+    )
+
+
+async def _verify(
+    live: Sequence[LegRun], snapshot: Snapshot, principal: Principal, retrieval: Retrieval, deadline: Deadline
+) -> tuple[Mapping[NodeIdentity, Card] | None, str | None]:
+    """The card of every node that a leg found; None, and why, while the graph is down."""
+    found = dict.fromkeys(hit.passage.identity for run in live for hit in run.hits)
+    due = deadline.at_most(retrieval.settings.graph_deadline)
+    try:
+        return await retrieval.cards.of(list(found), snapshot.generation, principal.audiences, deadline=due), None
+    except EngineUnavailable as error:
+        return None, error.reason
+
+
+def _current(hits: Sequence[PassageHit], cards: Mapping[NodeIdentity, Card] | None) -> tuple[PassageHit, ...]:
+    """The hits that the snapshot holds, each node once: while a publish goes on, a leg may find two versions of one.
+
+    With the graph down nobody can tell the versions apart: the better one stays.
+    """
+    if cards is None:
+        unique: dict[NodeIdentity, PassageHit] = {}
+        for hit in hits:
+            unique.setdefault(hit.passage.identity, hit)
+        return tuple(unique.values())
+    return tuple(
+        hit
+        for hit in hits
+        if (card := cards.get(hit.passage.identity)) is not None and card.content_hash == hit.passage.content_hash
+    )
 
 
 async def _unsupported(

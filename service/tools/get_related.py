@@ -34,7 +34,7 @@ async def get_related(request: RelatedRequest, principal: Principal, retrieval: 
     snapshot = await retrieval.store.snapshot()
     start = await locate(NodeRequest(uid=request.uid, locale=request.locale), principal, retrieval, deadline)
     paths, truncated = await _paths(start, principal.audiences, retrieval, settings.related_frontier, deadline)
-    cards = await retrieval.ranker.cards.of(list(paths), snapshot.content_root, principal.audiences, deadline=deadline)
+    cards = await retrieval.cards.of(list(paths), snapshot.generation, principal.audiences, deadline=deadline)
     candidates = [
         node
         for node in paths
@@ -46,7 +46,7 @@ async def get_related(request: RelatedRequest, principal: Principal, retrieval: 
         priors = await retrieval.ranker.priors.priors(
             [start],
             candidates,
-            snapshot.content_root,
+            snapshot.generation,
             principal.audiences,
             deadline=deadline.at_most(settings.related_prior_deadline),
         )

@@ -17,16 +17,19 @@ from service.domain.requests import (
     WhyNotRequest,
 )
 from service.domain.results import (
+    DoctorResult,
     EngineReport,
     GraphQueryResult,
     ListResult,
     NodeResult,
     PublishResult,
     ReadinessResult,
+    RootResult,
     SearchResult,
     WhyNotResult,
 )
 from service.ports import GraphReader, LexicalIndex, VectorIndex
+from service.publishing.doctor import Doctor
 from service.publishing.publisher import Publisher
 from service.retrieval import listing, pipeline, why_not
 from service.retrieval.engines import Retrieval
@@ -40,6 +43,7 @@ class LocalToolbox:
 
     retrieval: Retrieval
     publisher: Publisher
+    physician: Doctor
     profile: Profile
 
     async def docs_search(self, request: SearchRequest, principal: Principal) -> SearchResult:
@@ -59,6 +63,29 @@ class LocalToolbox:
 
     async def publish(self, request: PublishRequest, progress: Progress = silent) -> PublishResult:
         return await self.publisher.publish(request, progress)
+
+    async def rollback(self, content_root: str, progress: Progress = silent) -> PublishResult:
+        return await self.publisher.rollback(content_root, progress)
+
+    async def roots(self) -> list[RootResult]:
+        current = await self.retrieval.store.snapshot()
+        return [
+            RootResult(
+                content_root=root.content_root,
+                generation=root.generation,
+                published_at=root.published_at,
+                nodes=root.nodes,
+                edges=root.edges,
+                passages=root.passages,
+                current=root.generation == current.generation,
+            )
+            for root in await self.retrieval.store.roots()
+        ]
+
+    async def doctor(self, repair: bool, progress: Progress = silent) -> DoctorResult:
+        """Look at all stores, or mend them; waits for a publish that is under way here."""
+        async with self.publisher.quiet():
+            return await (self.physician.repair(progress) if repair else self.physician.examine())
 
     async def readiness(self) -> ReadinessResult:
         """Ready when searches can be answered: the graph and a text engine are there. Every engine is reported."""

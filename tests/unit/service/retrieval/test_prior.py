@@ -79,7 +79,7 @@ def test_one_vector_an_anchor_computed_once_and_added_up() -> None:
         ranker = Ranker()
         cache = PriorCache(ranker, Settings(prior_l1_bound=0.0))
         for _ in range(2):
-            priors = await cache.priors([A, C], [A, B, C], "root", PUBLIC, deadline=Deadline.after(1000))
+            priors = await cache.priors([A, C], [A, B, C], 1, PUBLIC, deadline=Deadline.after(1000))
         assert ranker.asked == [A, C]
         assert priors[B] == pytest.approx(math.log(10) / math.log(100))
         assert priors[A] == pytest.approx(math.log(50) / math.log(100))
@@ -98,9 +98,7 @@ def test_a_walk_from_the_anchor_is_compared_with_a_walk_from_anywhere() -> None:
             return {seed: 0.15 * weight for seed, weight in seeds.items()}
 
     async def story() -> None:
-        priors = await PriorCache(Islands(), Settings()).priors(
-            [A], [A, B], "root", PUBLIC, deadline=Deadline.after(1000)
-        )
+        priors = await PriorCache(Islands(), Settings()).priors([A], [A, B], 1, PUBLIC, deadline=Deadline.after(1000))
         assert priors == {A: pytest.approx(math.log(3) / math.log(100)), B: 0.0}
 
     asyncio.run(story())
@@ -110,8 +108,8 @@ def test_another_snapshot_has_vectors_of_its_own() -> None:
     async def story() -> None:
         ranker = Ranker()
         cache = PriorCache(ranker, Settings())
-        for root in ("one", "two", "one"):
-            await cache.priors([A], [B], root, PUBLIC, deadline=Deadline.after(1000))
+        for generation in (1, 2, 1):
+            await cache.priors([A], [B], generation, PUBLIC, deadline=Deadline.after(1000))
         assert ranker.asked == [A, A, A]
 
     asyncio.run(story())
@@ -122,7 +120,7 @@ def test_visibility_classes_share_nothing() -> None:
         ranker = Ranker()
         cache = PriorCache(ranker, Settings())
         for audiences in (PUBLIC, PUBLIC | {"staff"}):
-            await cache.priors([A], [B], "root", audiences, deadline=Deadline.after(1000))
+            await cache.priors([A], [B], 1, audiences, deadline=Deadline.after(1000))
         assert ranker.asked == [A, A]
 
     asyncio.run(story())
@@ -134,9 +132,9 @@ def test_a_query_that_cannot_wait_leaves_the_vector_for_the_next() -> None:
         ranker.wait.clear()
         cache = PriorCache(ranker, Settings())
         with pytest.raises(EngineLate):
-            await cache.priors([A], [B], "root", PUBLIC, deadline=Deadline.after(30))
+            await cache.priors([A], [B], 1, PUBLIC, deadline=Deadline.after(30))
         ranker.wait.set()
-        priors = await cache.priors([A], [B], "root", PUBLIC, deadline=Deadline.after(1000))
+        priors = await cache.priors([A], [B], 1, PUBLIC, deadline=Deadline.after(1000))
         assert priors[B] > 0
         assert ranker.asked == [A]
 
@@ -149,15 +147,15 @@ def test_a_failure_is_tried_again() -> None:
         ranker.fails = True
         cache = PriorCache(ranker, Settings())
         with pytest.raises(EngineUnavailable):
-            await cache.priors([A], [B], "root", PUBLIC, deadline=Deadline.after(1000))
+            await cache.priors([A], [B], 1, PUBLIC, deadline=Deadline.after(1000))
         ranker.fails = False
-        assert await cache.priors([A], [B], "root", PUBLIC, deadline=Deadline.after(1000))
+        assert await cache.priors([A], [B], 1, PUBLIC, deadline=Deadline.after(1000))
 
     asyncio.run(story())
 
 
 def test_no_anchors_no_priors() -> None:
     async def story() -> None:
-        assert await PriorCache(Ranker(), Settings()).priors([], [B], "root", PUBLIC, deadline=Deadline.after(1)) == {}
+        assert await PriorCache(Ranker(), Settings()).priors([], [B], 1, PUBLIC, deadline=Deadline.after(1)) == {}
 
     asyncio.run(story())
