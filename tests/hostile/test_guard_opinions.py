@@ -53,7 +53,7 @@ def renderings() -> Sequence[str]:
         for row in rows("accept")
         for visibility in (None, principal)
     ]
-    for seed in range(300):
+    for seed in range(200):
         try:
             texts.append(guard(honest_query(seed), {}, Profile.from_mapping(PROFILE), visibility=principal).text)
         except Violation:
@@ -107,7 +107,8 @@ def test_neo4js_own_grammar_reads_the_renderings_as_reads() -> None:
     """neo4j-guard parses by the grammar of Cypher 25; its rules allow the clauses that ours does, and no procedure."""
     rules = Rules.build("read", allow=[], disallow=["CALL", "FILTER", "FINISH", "FOR", "LET"])
     complaints = {}
-    for text in renderings():
+    # It takes tens of milliseconds a text: every second one.
+    for text in renderings()[::2]:
         try:
             check_query(text, rules)
         except GuardError as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -23,9 +22,7 @@ pytestmark = [pytest.mark.engines, pytest.mark.timeout(600)]
 
 GENERATED = Profile.from_mapping(PROFILE)
 STAFF = Visibility(audiences=PRINCIPAL)
-PLANNED = int(os.environ.get("COGITAVE_QUERY_GUARD_PLANS", "1000"))
-ANSWERED = int(os.environ.get("COGITAVE_QUERY_GUARD_ANSWERS", "1000"))
-HIDDEN = int(os.environ.get("COGITAVE_QUERY_GUARD_HIDDEN", "2000"))
+LONG = (pytest.mark.long, pytest.mark.timeout(3 * 3600))
 
 # What a plan may consist of. None of these writes, loads, calls a procedure, or reaches another database.
 OPERATORS = """
@@ -149,29 +146,31 @@ def test_a_row_of_policy_only_reads_if_accepted(reading: Session, row: Row) -> N
     assert_only_reads(reading, query)
 
 
-def test_generated_queries_only_read(reading: Session) -> None:
-    for number, (text, query) in enumerate(accepted(range(PLANNED), STAFF)):
+@pytest.mark.parametrize("size", [300, pytest.param(20_000, marks=LONG)])
+def test_generated_queries_only_read(reading: Session, size: int) -> None:
+    for number, (text, query) in enumerate(accepted(range(size), STAFF)):
         try:
             assert_only_reads(reading, query)
         except Neo4jError as error:
             pytest.fail(f"query {number}: {error.message}\n{text}\n{query.text}")
 
 
-def test_a_rendering_means_what_the_original_means(driver: Driver, reading: Session) -> None:
+@pytest.mark.parametrize("size", [200, pytest.param(2_000, marks=LONG)])
+def test_a_rendering_means_what_the_original_means(driver: Driver, reading: Session, size: int) -> None:
     load(driver, graph_with_secrets(seed=1))
     full = 0
-    for text, query in accepted(range(100_000, 100_000 + ANSWERED)):
+    for text, query in accepted(range(100_000, 100_000 + size)):
         original = answers(reading, "CYPHER 5 " + text, {})
         assert answers(reading, query.text, query.params) == original, f"{text}\n{query.text}\n{query.params}"
-        full += bool(original)
-    assert full > ANSWERED / 3, "queries that find nothing prove nothing"
+        full += isinstance(original, Counter) and bool(original)
+    assert full > size / 4, "queries that find nothing prove nothing"
 
 
+@pytest.mark.parametrize("size", [100, pytest.param(1_000, marks=LONG)])
 @pytest.mark.parametrize("seed", range(4))
-def test_a_principal_sees_the_graph_without_the_secrets(driver: Driver, reading: Session, seed: int) -> None:
+def test_a_principal_sees_the_graph_without_the_secrets(driver: Driver, reading: Session, seed: int, size: int) -> None:
     """Rows under a principal = rows on the graph from which the secret nodes were removed."""
     graph = graph_with_secrets(seed)
-    size = HIDDEN // 4
     asked = list(accepted(range(seed * size, (seed + 1) * size), STAFF))
     load(driver, graph)
     guarded = [answers(reading, query.text, query.params) for _, query in asked]
@@ -180,8 +179,8 @@ def test_a_principal_sees_the_graph_without_the_secrets(driver: Driver, reading:
     for (text, query), seen in zip(asked, guarded, strict=True):
         everyone = guard(text, {}, GENERATED)
         assert seen == answers(reading, everyone.text, everyone.params), f"{text}\n{query.text}\n{query.params}"
-        told_apart += bool(seen)
-    assert told_apart > size / 4, "queries that find nothing prove nothing"
+        told_apart += isinstance(seen, Counter) and bool(seen)
+    assert told_apart > size / 5, "queries that find nothing prove nothing"
 
 
 # Each raises on a node whose level is 7, and on no other.
