@@ -111,13 +111,13 @@ def _split(word: str) -> Iterator[str]:
     """The whole word folded, then its pieces where it has several."""
     if len(word) > _LONGEST_TERM:
         return
-    unspaced = _UNSPACED.findall(word)
-    for run in unspaced:
-        yield from (run[at : at + 2] for at in range(max(1, len(run) - 1)))
-    word = _unaccented(_POSSESSIVE.sub("", _UNSPACED.sub(" ", word)))
-    if unspaced:
-        yield from (piece.casefold() for piece in _PIECE.findall(word))
+    if unspaced := _UNSPACED.findall(word):
+        for run in unspaced:
+            yield from (run[at : at + 2] for at in range(max(1, len(run) - 1)))
+        for part in _UNSPACED.split(word):
+            yield from (piece.casefold() for piece in _PIECE.findall(_unaccented(part)))
         return
+    word = _unaccented(_POSSESSIVE.sub("", word))
     whole = word.replace("'", "").replace("’", "")
     yield whole.casefold()
     pieces = _PIECE.findall(word) if whole == word else []
