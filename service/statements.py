@@ -121,7 +121,7 @@ def nodes_by_alias(aliases: Iterable[str], audiences: frozenset[str]) -> Service
     return ServiceStatement(
         "nodes_by_alias",
         "UNWIND $aliases AS alias MATCH (n:Node) WHERE alias IN n.aliases "
-        f"AND {_VISIBLE} {_RETURN_NODE}, alias ORDER BY key",
+        f"AND {_VISIBLE} {_RETURN_NODE}, alias ORDER BY key, alias",
         {"aliases": list(aliases), "audiences": sorted(audiences)},
     )
 

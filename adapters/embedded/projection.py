@@ -93,6 +93,7 @@ def node_properties(node: Node, content_hash: str | None) -> dict[str, Any]:
         "docset": node.docset,
         "workspace": node.workspace,
         "level": node.level,
+        "language": node.language,
         "monikerRange": node.moniker_range,
         "lastModified": node.last_modified,
         "contentHash": content_hash,

@@ -4,6 +4,7 @@ from typing import Any
 
 from adapters.embedded.analysis import document_terms, is_english
 from adapters.embedded.stored_passage import engine_text
+from adapters.neo4j.values import INDEX_ONLY
 from service.domain.graph import Edge, Node
 
 Row = dict[str, Any]
@@ -12,7 +13,7 @@ Row = dict[str, Any]
 def node_row(node: Node, content_hash: str | None) -> Row:
     """The node's properties by the names of the graph's schema; what it lacks is left out, a list may be empty.
 
-    `titleTerms` is for the full-text index alone: title and aliases, analysed.
+    INDEX_ONLY holds title and aliases, analysed.
     """
     english = is_english(node.identity.locale)
     named = (node.title, *node.aliases)
@@ -30,6 +31,7 @@ def node_row(node: Node, content_hash: str | None) -> Row:
         "docset": node.docset,
         "workspace": node.workspace,
         "level": node.level,
+        "language": node.language,
         "monikerRange": node.moniker_range,
         "lastModified": node.last_modified,
         "contentHash": content_hash,
@@ -41,7 +43,7 @@ def node_row(node: Node, content_hash: str | None) -> Row:
         "monikers": node.monikers,
         "aliases": node.aliases,
         "visibleTo": node.visible_to,
-        "titleTerms": " ".join(term for text in named for term in document_terms(text, english=english)),
+        INDEX_ONLY: " ".join(term for text in named for term in document_terms(text, english=english)),
     }
     return {name: _storable(value) for name, value in properties.items() if value is not None}
 

@@ -143,6 +143,7 @@ _NODE_SCALARS = (
     "docset",
     "workspace",
     "level",
+    "language",
     "moniker_range",
     "last_modified",
 )

@@ -22,6 +22,7 @@ class NodeFilter:
     topic: tuple[str, ...] = ()
     role: tuple[str, ...] = ()
     level: tuple[str, ...] = ()
+    language: tuple[str, ...] = ()
     moniker: tuple[str, ...] = ()
     locale: tuple[str, ...] = ()
     audience: tuple[str, ...] = ()
@@ -67,6 +68,7 @@ SINGLE_VALUED: Mapping[str, str] = {
     "kind": "kind",
     "type": "type",
     "level": "level",
+    "language": "language",
     "locale": "locale",
     "docset": "docset",
     "workspace": "workspace",

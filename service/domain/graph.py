@@ -78,7 +78,7 @@ class Node:
 
     `visible_to` is access control and nothing else; `audience` and `region` only rank and facet.
     `last_modified` is an ISO 8601 date or date-time. `extra` holds what a kind needs and nothing else
-    (`durationMinutes` of a unit, `language` of a code sample, `family` and `order` of a moniker): scalars only.
+    (`durationMinutes` of a unit, `family` and `order` of a moniker): scalars only. `language` is a code sample's.
     """
 
     identity: NodeIdentity
@@ -96,6 +96,7 @@ class Node:
     audience: tuple[str, ...] = ()
     region: tuple[str, ...] = ()
     level: str | None = None
+    language: str | None = None
     moniker_range: str | None = None
     monikers: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()

@@ -56,6 +56,7 @@ class Hit(Result):
     type: str | None
     docset: str
     summary: str | None
+    language: str | None = Field(default=None, description="Of a code sample.")
     score: float
     passage: PassageResult
     superseded_by: str | None = Field(default=None, description="Uid of the page that replaces this one.")

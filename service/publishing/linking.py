@@ -87,8 +87,17 @@ class _Stub:
         bare = self.identity.uid.partition(":")[2] or self.identity.uid
         titles = sorted(self.titles) or [bare]
         kind = min(self.kinds, key=lambda kind: (kind is NodeKind.API, kind))
-        stub = Node(identity=self.identity, kind=kind, title=titles[0], visible_to=tuple(sorted(self.visible_to)))
+        extra = dict(self.extra)
+        language = extra.pop("language", None)
+        stub = Node(
+            identity=self.identity,
+            kind=kind,
+            title=titles[0],
+            language=None if language is None else str(language),
+            visible_to=tuple(sorted(self.visible_to)),
+            extra=extra,
+        )
         if kind is NodeKind.API:
-            return replace(stub, extra=self.extra)
+            return stub
         aliases = sorted({name.casefold() for name in (*titles, bare)})
-        return replace(stub, aliases=tuple(aliases), extra=self.extra)
+        return replace(stub, aliases=tuple(aliases))

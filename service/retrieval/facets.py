@@ -20,7 +20,18 @@ from service.settings import Settings
 
 FACETS: Mapping[str, str] = {
     name: {**SINGLE_VALUED, **MANY_VALUED}[name]
-    for name in ("kind", "product", "topic", "role", "audience", "level", "moniker", "locale", "docset")
+    for name in (
+        "kind",
+        "product",
+        "topic",
+        "role",
+        "audience",
+        "level",
+        "moniker",
+        "locale",
+        "docset",
+        "language",
+    )
 }
 """Facet → the node property that it counts; a facet and the filter of its name compare the same values."""
 

@@ -71,6 +71,7 @@ def _hit(node: Ranked, passage: Passage, spans: tuple[Span, ...]) -> Hit:
         type=card.type if card else projected.type,
         docset=card.docset if card else projected.docset,
         summary=card.summary if card else projected.summary,
+        language=projected.language,
         score=node.final,
         passage=PassageResult(
             text=passage.text,

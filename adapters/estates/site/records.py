@@ -214,7 +214,7 @@ class CodeSamples:
             moniker_range=page.moniker_range,
             monikers=page.monikers,
             last_modified=page.last_modified,
-            extra={"language": language} if language else {},
+            language=language or None,
         )
         return NodeRecord(node, (section,))
 

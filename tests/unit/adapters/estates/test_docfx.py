@@ -175,9 +175,9 @@ def test_snippets_with_regions_lines_and_missing_sources(tmp_path):
     ]
     assert estate.found("snippet_missing") == [("docs/a.md", 11)]
     sample = estate.record("d/samples/P.cs#Part")
-    assert (sample.node.kind, sample.node.extra, sample.node.path) == (
+    assert (sample.node.kind, sample.node.language, sample.node.path) == (
         NodeKind.CODE_SAMPLE,
-        {"language": "csharp"},
+        "csharp",
         "samples/P.cs",
     )
 

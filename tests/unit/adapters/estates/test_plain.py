@@ -74,7 +74,7 @@ def test_code_is_a_block_with_its_language_and_long_code_a_sample(tmp_path):
     [block] = estate.record("d/a").sections[0].blocks
     assert (block.kind, block.language, block.line) == (BlockKind.CODE, "csharp", 4)
     [sample] = estate.of_kind(NodeKind.CODE_SAMPLE)
-    assert (sample.node.title, sample.node.extra) == ("A", {"language": "csharp"})
+    assert (sample.node.title, sample.node.language) == ("A", "csharp")
     assert estate.edges("d/a", EdgeType.IMPLEMENTED_BY) == [("fenced-code", sample.node.identity.uid)]
     assert estate.edges("d/b", EdgeType.IMPLEMENTED_BY) == [("fenced-code", sample.node.identity.uid)]
 
