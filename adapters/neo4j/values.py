@@ -10,6 +10,9 @@ from neo4j.time import Date, DateTime, Duration, Time
 
 from adapters.embedded.stored_passage import engine_text
 
+INDEX_ONLY = "titleTerms"
+"""The property that the full-text index needs and nobody else: it leaves with no answer."""
+
 
 def to_parameter(value: Any) -> Any:
     """Lone surrogates become escapes, as everywhere they are stored: Bolt speaks UTF-8."""
@@ -34,10 +37,10 @@ def to_plain(value: Any) -> Any:
         case bytes() | bytearray():
             return base64.b64encode(value).decode()
         case Entity():
-            return {name: to_plain(item) for name, item in value.items()}
+            return to_plain(dict(value.items()))
         case Path():
             return [to_plain(node) for node in value.nodes]
         case Mapping():
-            return {str(name): to_plain(item) for name, item in value.items()}
+            return {str(name): to_plain(item) for name, item in value.items() if name != INDEX_ONLY}
         case _:
             return [to_plain(item) for item in value]

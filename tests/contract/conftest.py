@@ -19,9 +19,15 @@ from adapters.embedded.lexical import TantivyIndex
 from adapters.embedded.ranker import ScipyRanker
 from adapters.embedded.run_log import SqliteRunLog
 from adapters.embedded.vectors import QdrantEdgeIndex
+from adapters.neo4j.ranker import GdsRanker
+from adapters.neo4j.reader import Neo4jGraphReader
+from adapters.neo4j.store import Neo4jGraphStore
+from adapters.opensearch.lexical import OpenSearchIndex
 from service.domain.graph import EdgeType
 from service.ports import EmbeddingCache, GraphRanker, GraphReader, GraphStore, LexicalIndex, RunLog, VectorIndex
 from tests.contract.estate import linked
+from tests.neo4j_database import empty_database
+from tests.opensearch_indexes import own_indexes
 
 Adapter = TypeVar("Adapter")
 Factory = Callable[[pytest.FixtureRequest], AbstractAsyncContextManager[Adapter]]
@@ -37,11 +43,16 @@ ITERATIONS = 20
 
 @dataclass(frozen=True)
 class Graph:
-    """The three ports that one graph engine answers; what the store publishes, the others read."""
+    """The three ports that one graph engine answers; what the store publishes, the others read.
+
+    reads_whole_snapshots: whether a statement that runs while a commit is applied still reads one snapshot. Neo4j's
+    isolation is read committed: such a statement may meet some of the new nodes and some of the old.
+    """
 
     store: GraphStore
     reader: GraphReader
     ranker: GraphRanker
+    reads_whole_snapshots: bool = True
 
 
 @asynccontextmanager
@@ -70,6 +81,21 @@ async def kglite(request: pytest.FixtureRequest) -> AsyncIterator[Graph]:
 
 
 @asynccontextmanager
+async def opensearch(request: pytest.FixtureRequest) -> AsyncIterator[LexicalIndex]:
+    async with own_indexes(request.getfixturevalue("opensearch_server")) as (client, prefix):
+        yield OpenSearchIndex(client, prefix=prefix)
+
+
+@asynccontextmanager
+async def neo4j(request: pytest.FixtureRequest) -> AsyncIterator[Graph]:
+    async with empty_database(request.getfixturevalue("neo4j_server")) as driver:
+        reader = Neo4jGraphReader(driver)
+        ranker = GdsRanker(reader, weights=EDGE_WEIGHTS, damping=DAMPING, iterations=ITERATIONS)
+        yield Graph(Neo4jGraphStore(driver), reader, ranker, reads_whole_snapshots=False)
+        await reader.close()
+
+
+@asynccontextmanager
 async def sqlite_cache(request: pytest.FixtureRequest) -> AsyncIterator[EmbeddingCache]:
     cache = SqliteEmbeddingCache.open(_folder(request) / "cache.sqlite", kept=CACHED_VECTORS)
     yield cache
@@ -83,13 +109,13 @@ async def sqlite_log(request: pytest.FixtureRequest) -> AsyncIterator[RunLog]:
     log.close()
 
 
-LEXICAL_INDEXES: dict[str, Factory[LexicalIndex]] = {"tantivy": tantivy}
+LEXICAL_INDEXES: dict[str, Factory[LexicalIndex]] = {"tantivy": tantivy, "opensearch": opensearch}
 VECTOR_INDEXES: dict[str, Factory[VectorIndex]] = {"qdrant-edge": qdrant_edge}
-GRAPHS: dict[str, Factory[Graph]] = {"kglite": kglite}
+GRAPHS: dict[str, Factory[Graph]] = {"kglite": kglite, "neo4j": neo4j}
 EMBEDDING_CACHES: dict[str, Factory[EmbeddingCache]] = {"sqlite": sqlite_cache}
 RUN_LOGS: dict[str, Factory[RunLog]] = {"sqlite": sqlite_log}
 
-SERVERS: frozenset[str] = frozenset()
+SERVERS = frozenset({"opensearch", "neo4j"})
 """The names above that need a server."""
 
 

@@ -91,20 +91,32 @@ def linked(records: Sequence[NodeRecord]) -> LinkedGraph:
 
 
 def change(
-    records: Sequence[NodeRecord], before: Snapshot, *, publish_id: str, held: Sequence[NodeRecord] = ()
+    records: Sequence[NodeRecord],
+    before: Snapshot,
+    *,
+    publish_id: str,
+    held: Sequence[NodeRecord] = (),
+    replaced: Sequence[NodeRecord] = (),
 ) -> SnapshotChange:
-    """The commit that makes these records the next snapshot; `held` are those that the store has already."""
+    """The commit that makes these records the next snapshot.
+
+    held: records that the store has already; replaced: those of the snapshot that this one replaces.
+    """
     manifest = {record.node.identity: record.content_hash for record in records}
     graph, root = linked(records), content_root(manifest)
     now = datetime.now(UTC).isoformat()
     generation = before.generation + 1
+
+    async def previous() -> LinkedGraph:
+        return linked(replaced)
+
     return SnapshotChange(
         entry=PublishEntry(publish_id, generation, before.content_root, root, PublishStep.BEGUN, now),
         snapshot=Snapshot(root, generation, "ontology", len(graph.nodes), len(graph.edges), 0, now),
         manifest=manifest,
         records=tuple(record for record in records if record not in held),
         graph=graph,
-        previous_graph=linked(held),
+        previous_graph=previous,
     )
 
 
@@ -112,7 +124,8 @@ async def publish(
     store: GraphStore, records: Sequence[NodeRecord], *, publish_id: str = "p1", held: Sequence[NodeRecord] = ()
 ) -> Snapshot:
     """Carry a publish through, from its first entry in the journal to its last."""
-    moved = change(records, await store.snapshot(), publish_id=publish_id, held=held)
+    replaced = [each async for each in store.records(set((await store.manifest()).values()))]
+    moved = change(records, await store.snapshot(), publish_id=publish_id, held=held, replaced=replaced)
     await store.begin(moved.entry)
     await store.commit(moved)
     await store.advance(publish_id, PublishStep.COLLECTED)
