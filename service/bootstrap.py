@@ -114,6 +114,7 @@ async def open_owned(settings: Settings, data: Path) -> AsyncIterator[Owned]:
             facets=FacetCounter(graph, graph_profile(settings), settings),
             cards=CardCache(graph, settings.node_cards),
             ranker=Ranker(priors, settings),
+            profile=graph_profile(settings),
             run_log=run_log,
             settings=settings,
         )
@@ -127,7 +128,7 @@ async def open_owned(settings: Settings, data: Path) -> AsyncIterator[Owned]:
         recovery = asyncio.create_task(publisher.recover())
         opened.push_async_callback(_stop, recovery)
         yield Owned(
-            LocalToolbox(retrieval, publisher, Doctor(store, graph, projections, settings), graph_profile(settings)),
+            LocalToolbox(retrieval, publisher, Doctor(store, graph, projections, settings)),
             run_log,
             folder.announce,
         )

@@ -127,6 +127,10 @@ class SuggestRequest(Request):
     limit: int | None = None
 
 
+class SchemaRequest(Request):
+    """Nothing: the schema is described whole."""
+
+
 class GraphQueryRequest(Request):
     """Cypher for the guard."""
 

@@ -300,6 +300,17 @@ class SuggestResult(Result):
     took_ms: float
 
 
+class SchemaResult(Result):
+    """What a graph query may say. Counts are of what the caller may see."""
+
+    labels: dict[str, int] = Field(description="Node kind → nodes; the label is the kind with a capital.")
+    edge_types: dict[str, int]
+    properties: list[str]
+    grammar: str = Field(description="The subset of Cypher that is allowed, its limits, and how to write it.")
+    examples: list[str]
+    content_root: str
+
+
 class GraphQueryResult(Result):
     columns: list[str]
     rows: list[list[Any]]

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from cypher_guard import Profile
 from service.ports import GraphReader, GraphStore, LexicalIndex, RunLog, TokenCounter, VectorIndex
 from service.retrieval.breaker import Breaker
 from service.retrieval.cards import CardCache
@@ -28,6 +29,7 @@ class Retrieval:
     cards: CardCache
     ranker: Ranker
     facets: FacetCounter
+    profile: Profile
     run_log: RunLog
     settings: Settings
     breakers: Mapping[str, Breaker] = field(init=False)

@@ -1,9 +1,10 @@
 """The toolbox of the process that owns the stores."""
 
 import asyncio
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from cypher_guard import Profile
 from service.domain.deadline import Deadline
 from service.domain.errors import Unavailable
 from service.domain.principal import Principal
@@ -24,6 +25,7 @@ from service.domain.results import (
     NodeResult,
     PublishResult,
     ReadinessResult,
+    Result,
     RootResult,
     SearchResult,
     WhyNotResult,
@@ -33,8 +35,28 @@ from service.publishing.doctor import Doctor
 from service.publishing.publisher import Publisher
 from service.retrieval import listing, pipeline, why_not
 from service.retrieval.engines import Retrieval
+from service.tools import catalogue
+from service.tools.catalogue import Asked, Given, Tool
+from service.tools.code_sample_search import code_sample_search
+from service.tools.describe_schema import describe_schema
 from service.tools.docs_fetch import docs_fetch
+from service.tools.get_learning_path import get_learning_path
+from service.tools.get_related import get_related
 from service.tools.query_graph import query_graph
+from service.tools.resolve_xref import resolve_xref
+
+_FUNCTIONS: Mapping[str, Callable[[Any, Principal, Retrieval], Awaitable[Result]]] = {
+    catalogue.SEARCH.name: pipeline.search,
+    catalogue.WHY_NOT.name: why_not.why_not,
+    catalogue.LIST.name: listing.list_estate,
+    catalogue.FETCH.name: docs_fetch,
+    catalogue.SAMPLES.name: code_sample_search,
+    catalogue.RELATED.name: get_related,
+    catalogue.LEARNING_PATH.name: get_learning_path,
+    catalogue.XREF.name: resolve_xref,
+    catalogue.GRAPH_QUERY.name: query_graph,
+    catalogue.SCHEMA.name: describe_schema,
+}
 
 
 @dataclass(frozen=True)
@@ -44,7 +66,12 @@ class LocalToolbox:
     retrieval: Retrieval
     publisher: Publisher
     physician: Doctor
-    profile: Profile
+
+    async def call(self, tool: Tool[Asked, Given], request: Asked, principal: Principal) -> Given:
+        """Run one tool of the catalogue."""
+        result = await _FUNCTIONS[tool.name](request, principal, self.retrieval)
+        assert isinstance(result, tool.result)
+        return result
 
     async def docs_search(self, request: SearchRequest, principal: Principal) -> SearchResult:
         return await pipeline.search(request, principal, self.retrieval)
@@ -59,7 +86,7 @@ class LocalToolbox:
         return await docs_fetch(request, principal, self.retrieval)
 
     async def query_graph(self, request: GraphQueryRequest, principal: Principal) -> GraphQueryResult:
-        return await query_graph(request, principal, self.retrieval, self.profile)
+        return await query_graph(request, principal, self.retrieval)
 
     async def publish(self, request: PublishRequest, progress: Progress = silent) -> PublishResult:
         return await self.publisher.publish(request, progress)

@@ -2,7 +2,7 @@
 
 import time
 
-from cypher_guard import Profile, Visibility, guard
+from cypher_guard import Visibility, guard
 from service.domain.deadline import Deadline
 from service.domain.principal import Principal
 from service.domain.requests import GraphQueryRequest
@@ -10,13 +10,13 @@ from service.domain.results import GraphQueryResult
 from service.retrieval.engines import Retrieval
 
 
-async def query_graph(
-    request: GraphQueryRequest, principal: Principal, retrieval: Retrieval, profile: Profile
-) -> GraphQueryResult:
+async def query_graph(request: GraphQueryRequest, principal: Principal, retrieval: Retrieval) -> GraphQueryResult:
     """Raises cypher_guard.Violation for a query that the profile doesn't allow, EngineLate past its wall clock."""
     started = time.perf_counter()
     deadline = Deadline.after(retrieval.settings.graph_query_deadline)
-    query = guard(request.cypher, request.parameters, profile, visibility=Visibility(audiences=principal.audiences))
+    query = guard(
+        request.cypher, request.parameters, retrieval.profile, visibility=Visibility(audiences=principal.audiences)
+    )
     snapshot = await retrieval.store.snapshot()
     rows = await retrieval.graph.run(query, deadline=deadline)
     return GraphQueryResult(

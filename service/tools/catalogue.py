@@ -1,0 +1,156 @@
+"""Every tool there is, once: what it is called, what it takes and gives, and when not to use it.
+
+Surfaces are made from this list, and so is the test that sends the same requests through all of them: a tool that
+stands here can't be forgotten anywhere.
+"""
+
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from service.domain.requests import (
+    GraphQueryRequest,
+    LearningPathRequest,
+    ListRequest,
+    NodeRequest,
+    RelatedRequest,
+    Request,
+    SampleRequest,
+    SchemaRequest,
+    SearchRequest,
+    WhyNotRequest,
+    XrefRequest,
+)
+from service.domain.results import (
+    GraphQueryResult,
+    LearningPathResult,
+    ListResult,
+    NodeResult,
+    RelatedResult,
+    Result,
+    SampleResult,
+    SchemaResult,
+    SearchResult,
+    WhyNotResult,
+    XrefResult,
+)
+
+Asked = TypeVar("Asked", bound=Request)
+Given = TypeVar("Given", bound=Result)
+
+
+@dataclass(frozen=True)
+class Tool(Generic[Asked, Given]):
+    """One tool. `path` is where REST serves it below /v1; `not_for` says which other tool to use instead."""
+
+    name: str
+    path: str
+    title: str
+    description: str
+    not_for: str
+    request: type[Asked]
+    result: type[Given]
+
+
+SEARCH = Tool(
+    name="docs_search",
+    path="search",
+    title="Search the documentation",
+    description="The passages of the documentation and courses that answer a question, best first, with their pages.",
+    not_for="Not for a node of known uid (docs_fetch), code alone (code_sample_search), or counting (query_graph).",
+    request=SearchRequest,
+    result=SearchResult,
+)
+WHY_NOT = Tool(
+    name="why_not",
+    path="search/why-not",
+    title="Why a node is no hit",
+    description="Names the filter, leg or depth that leaves a node out of a search, or the rank at which it stands.",
+    not_for="Not for why a hit ranks where it does: search with `explain`.",
+    request=WhyNotRequest,
+    result=WhyNotResult,
+)
+LIST = Tool(
+    name="list_nodes",
+    path="nodes",
+    title="List the estate",
+    description="The nodes that match a filter, by identity, page after page to the end; nothing is ranked.",
+    not_for="Not for a question in words: docs_search.",
+    request=ListRequest,
+    result=ListResult,
+)
+FETCH = Tool(
+    name="docs_fetch",
+    path="fetch",
+    title="Fetch one node",
+    description="One page, module, unit or other node by its uid: its properties, its text by section, and its edges.",
+    not_for="Not for finding a uid: docs_search, or resolve_xref for a uid that may be misspelt.",
+    request=NodeRequest,
+    result=NodeResult,
+)
+SAMPLES = Tool(
+    name="code_sample_search",
+    path="samples",
+    title="Search code samples",
+    description="Code that does what a text says or uses an identifier, with its language and the page that owns it.",
+    not_for="Not for explanations: docs_search.",
+    request=SampleRequest,
+    result=SampleResult,
+)
+RELATED = Tool(
+    name="get_related",
+    path="related",
+    title="What lies around a node",
+    description="Nodes within two steps of a uid, nearest first, each with the path that relates it.",
+    not_for="Not for an order to learn in: get_learning_path.",
+    request=RelatedRequest,
+    result=RelatedResult,
+)
+LEARNING_PATH = Tool(
+    name="get_learning_path",
+    path="learning-path",
+    title="The way to a goal",
+    description="Ordered steps from known skills to a goal (skill, module, path, page), prerequisites first.",
+    not_for="Not for what merely resembles a page: get_related.",
+    request=LearningPathRequest,
+    result=LearningPathResult,
+)
+XREF = Tool(
+    name="resolve_xref",
+    path="xrefs",
+    title="Resolve cross-references",
+    description="What uids stand for: exact, in another case, aliased, redirected, overloaded; else suggestions.",
+    not_for="Not for questions in words: docs_search.",
+    request=XrefRequest,
+    result=XrefResult,
+)
+GRAPH_QUERY = Tool(
+    name="query_graph",
+    path="query-graph",
+    title="Query the graph",
+    description="A bounded, read-only Cypher query over the property graph; describe_schema says what it may hold.",
+    not_for="Not for finding text: docs_search ranks passages, Cypher does not.",
+    request=GraphQueryRequest,
+    result=GraphQueryResult,
+)
+SCHEMA = Tool(
+    name="describe_schema",
+    path="schema",
+    title="Describe the graph",
+    description="Labels, edge types, properties, limits and examples of query_graph, counted from the live graph.",
+    not_for="Not for the content of nodes: docs_fetch.",
+    request=SchemaRequest,
+    result=SchemaResult,
+)
+
+TOOLS: tuple[Tool[Request, Result], ...] = (  # type: ignore[assignment]
+    SEARCH,
+    SAMPLES,
+    RELATED,
+    LEARNING_PATH,
+    XREF,
+    GRAPH_QUERY,
+    FETCH,
+    SCHEMA,
+    LIST,
+    WHY_NOT,
+)
