@@ -4,7 +4,9 @@ BIN := $(VENV)/bin
 ESTATE ?= docs
 DATA ?= .cogitave-query
 PORT ?= 8080
-PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install --require-hashes
+# What is imported is compiled then; compiling all that is installed would take a third of the time.
+PIP_INSTALL := $(BIN)/python -m pip --disable-pip-version-check --quiet install --no-compile
+PIP := $(PIP_INSTALL) --require-hashes
 
 .PHONY: demo test setup setup-test lock
 
@@ -28,7 +30,8 @@ $(VENV)/.installed: requirements.lock requirements-tokenizer.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) --requirement requirements.lock
 	$(PIP) --no-deps --requirement requirements-tokenizer.lock
-	$(BIN)/python -m pip --disable-pip-version-check --quiet install --no-deps --no-build-isolation --editable .
+	$(PIP_INSTALL) --no-deps --no-build-isolation --editable .
+	$(BIN)/python -m adapters.embedding.check
 	touch $@
 
 setup-test: $(VENV)/.installed-test
