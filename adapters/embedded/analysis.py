@@ -74,14 +74,22 @@ class QueryTerm:
         return self.forms[0]
 
 
+# These make a sentence a question and say nothing of its subject. `where` is not among them: it is a word of SQL.
+QUESTION_WORDS = frozenset(
+    "what which who whom whose when why how do does did can could should would i you we my your our".split()
+)
+
+
 def query_terms(text: str) -> list[QueryTerm]:
-    """The query's different terms in order; English stop words are none."""
+    """The query's different terms in order; English stop words are none, and question words only where nothing else
+    is asked."""
     found: dict[str, QueryTerm] = {}
     for word in _WORD.findall(text):
         for plain in plain_terms(word):
             for stem in _stemmed(plain):
                 found.setdefault(stem, QueryTerm(tuple(dict.fromkeys((stem, plain)))))
-    return list(found.values())
+    terms = list(found.values())
+    return [term for term in terms if QUESTION_WORDS.isdisjoint(term.forms)] or terms
 
 
 @lru_cache(maxsize=65_536)

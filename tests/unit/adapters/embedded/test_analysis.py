@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.embedded.analysis import document_terms, is_english, query_terms, spans_of
+from adapters.embedded.analysis import QUESTION_WORDS, document_terms, is_english, query_terms, spans_of
 
 
 def english(text: str) -> list[str]:
@@ -63,6 +63,11 @@ def test_a_query_holds_each_term_once_in_every_form() -> None:
     ]
 
 
+def test_question_words_are_asked_for_only_where_nothing_else_is() -> None:
+    assert [term.name for term in query_terms("How can I swap a slot, and why?")] == ["swap", "slot"]
+    assert [term.name for term in query_terms("how and what")] == ["how", "what"]
+
+
 @pytest.mark.parametrize(
     ("locale", "expected"),
     [("en-us", True), ("EN", True), ("und", True), ("de-de", False), ("eng", False), ("", False)],
@@ -79,8 +84,10 @@ def test_a_term_is_one_word(text: str, in_english: bool) -> None:
 
 @given(st.text(max_size=300), st.booleans())
 def test_a_document_is_found_by_each_of_its_words(text: str, in_english: bool) -> None:
-    """Every term of a document is a form of a term of the query that holds the same words, but for stop words."""
+    """Every term of a document is a form of a term of the query that holds the same words, but for stop words and
+    question words."""
     forms = {form for term in query_terms(text) for form in term.forms}
+    forms |= QUESTION_WORDS | set(english(" ".join(QUESTION_WORDS)))
     terms = set(document_terms(text, english=in_english))
     assert terms - forms <= (set() if in_english else set(plain(text)) - set(english(text)))
 
