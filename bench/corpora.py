@@ -5,7 +5,8 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from adapters.estates import readers
+from adapters.estates import ReadingRules, readers
+from bench.unread import UnreadVectors
 from bench.vector_cache import FOLDER
 from service.bootstrap import open_toolbox
 from service.domain.content import Block, BlockKind, NodeRecord, Section
@@ -13,6 +14,7 @@ from service.domain.diagnostics import Diagnostic
 from service.domain.graph import Node, NodeIdentity, NodeKind
 from service.domain.requests import PublishRequest
 from service.evaluation.sets import EvaluationSet, load_set, renamed
+from service.publishing.estates import read_estates
 from service.settings import Settings
 from service.tools.local import LocalToolbox
 from tests.shared_data import ESTATES, RELEVANCE
@@ -35,30 +37,42 @@ class CorpusReader:
 
 
 @asynccontextmanager
-async def published(name: str, paths: Sequence[Path], settings: Settings) -> AsyncIterator[LocalToolbox]:
-    """The folders in a data folder of their own, which later runs find again with all its vectors."""
-    async with open_toolbox(settings, FOLDER / "data" / name) as toolbox:
-        publisher = replace(toolbox.publisher, readers=[CorpusReader(), *readers(settings)])
+async def published(
+    name: str, paths: Sequence[Path], settings: Settings, *, embed: bool = True
+) -> AsyncIterator[LocalToolbox]:
+    """The folders in a data folder of their own, which later runs find again with all its vectors.
+
+    embed: whether the model reads them; without it the vectors stand for nothing, and only BM25 may be asked.
+    """
+    async with open_toolbox(settings, FOLDER / "data" / (name if embed else f"{name}, unread")) as toolbox:
+        publisher = replace(toolbox.publisher, readers=[CorpusReader(), *toolbox.publisher.readers])
+        if not embed:
+            publisher = replace(publisher, projections=replace(publisher.projections, embedder=UnreadVectors()))
         await publisher.publish(PublishRequest(paths=[str(path) for path in paths]), _say)
         yield toolbox
+
+
+def estate(name: str) -> Path:
+    return ESTATES / name
+
+
+def records_of(name: str) -> list[NodeRecord]:
+    """What an estate says, findings left aside."""
+    return list(read_estates([str(estate(name))], readers(ReadingRules())).records)
+
+
+def quiz_set() -> EvaluationSet:
+    """Knowledge-check questions of the Learn modules; relevant are the other units of the question's module."""
+    return load_set(RELEVANCE / "learn-quiz", "qrels-units.tsv")
+
+
+def link_set(records: Sequence[NodeRecord]) -> EvaluationSet:
+    """Words of links, as far as the page that they link to is among the records."""
+    pages = [record.node for record in records if record.node.kind is NodeKind.PAGE]
+    uids = {f"{page.docset}/{page.path}": page.identity.uid for page in pages}
+    return renamed(load_set(RELEVANCE / "link-text"), uids)[0]
 
 
 def _say(stage: str, done: int, total: int) -> None:
     if stage == "embedding" and done % 1_024 == 0:
         print(f"  embedding {done} of {total} passages", flush=True)
-
-
-def quiz_set(judgments: str = "qrels-units.tsv") -> EvaluationSet:
-    """Knowledge-check questions of the Learn modules."""
-    return load_set(RELEVANCE / "learn-quiz", judgments)
-
-
-def link_set(records: Sequence[NodeRecord]) -> EvaluationSet:
-    """Words of links, by the uids of what they link to, as far as these records hold it."""
-    uids = {f"{record.node.docset}/{record.node.path}": record.node.identity.uid for record in records}
-    by_uid, _ = renamed(load_set(RELEVANCE / "link-text"), uids)
-    return by_uid
-
-
-def estate(name: str) -> Path:
-    return ESTATES / name

@@ -11,17 +11,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bench.corpora import estate, published
+from bench.corpora import estate, link_set, published, quiz_set, records_of
 from bench.report import Measurement, say, say_stack
 from service.domain.deadline import Deadline
-from service.domain.graph import NodeKind
 from service.domain.principal import ANONYMOUS
 from service.domain.requests import SearchRequest
 from service.evaluation.comparison import compare
 from service.evaluation.measures import Scores, score
 from service.evaluation.runs import Run, run_set
-from service.evaluation.sets import EvaluationSet, Query, load_set, renamed
-from service.publishing.estates import read_estates
+from service.evaluation.sets import EvaluationSet, Query, load_set
 from service.retrieval.engines import LEXICAL, VECTOR
 from service.retrieval.window import Window, open_window
 from service.settings import Settings
@@ -32,7 +30,7 @@ RRF = "RRF"
 NAMES = {LEXICAL: "BM25", VECTOR: "dense", RRF: "RRF(60)"}
 DEPTH = 100
 
-Judge = Callable[[LocalToolbox], EvaluationSet]
+Judge = Callable[[], EvaluationSet]
 
 
 @dataclass(frozen=True)
@@ -48,32 +46,26 @@ class Case:
     independent: Mapping[str, float] = field(default_factory=dict)
 
 
-def _quiz(_: LocalToolbox) -> EvaluationSet:
-    return load_set(RELEVANCE / "learn-quiz", "qrels-units.tsv")
-
-
-def _links(toolbox: LocalToolbox) -> EvaluationSet:
-    reading = read_estates([str(estate("entity-framework"))], toolbox.publisher.readers)
-    pages = [record.node for record in reading.records if record.node.kind is NodeKind.PAGE]
-    uids = {f"{node.docset}/{node.path}": node.identity.uid for node in pages}
-    return renamed(load_set(RELEVANCE / "link-text"), uids)[0]
-
-
 def _corpus(name: str, independent: Mapping[str, float]) -> Case:
     folder = RELEVANCE / name
-    return Case(name, name, (folder,), lambda _: load_set(folder), keep_current=True, independent=independent)
+    return Case(name, name, (folder,), lambda: load_set(folder), keep_current=True, independent=independent)
 
 
 LEARN, FRAMEWORK = estate("learn-en-us"), estate("entity-framework")
 CASES = (
     Case(
-        "learn-quiz", "learn", (LEARN,), _quiz, {"kind": ["unit"]}, independent={LEXICAL: 0.46, VECTOR: 0.47, RRF: 0.52}
+        "learn-quiz",
+        "learn",
+        (LEARN,),
+        quiz_set,
+        {"kind": ["unit"]},
+        independent={LEXICAL: 0.46, VECTOR: 0.47, RRF: 0.52},
     ),
     Case(
         "learn-quiz among all pages of two estates",
         "learn+ef",
         (LEARN, FRAMEWORK),
-        _quiz,
+        quiz_set,
         {"kind": ["page", "unit", "module", "learningPath"]},
         independent={RRF: 0.457},
     ),
@@ -81,7 +73,7 @@ CASES = (
         "learn-quiz among units of two estates",
         "learn+ef",
         (LEARN, FRAMEWORK),
-        _quiz,
+        quiz_set,
         {"kind": ["unit"]},
         independent={RRF: 0.497},
     ),
@@ -89,7 +81,7 @@ CASES = (
         "link-text",
         "ef",
         (FRAMEWORK,),
-        _links,
+        lambda: link_set(records_of("entity-framework")),
         {"kind": ["page"]},
         independent={LEXICAL: 0.645, VECTOR: 0.670, RRF: 0.720},
     ),
@@ -100,7 +92,7 @@ CASES = (
 
 async def measure(case: Case, legs: tuple[str, ...]) -> None:
     async with published(case.collection, case.paths, Settings(), embed=VECTOR in legs) as toolbox:
-        judged = case.judge(toolbox)
+        judged = case.judge()
         rankings = await _rankings(case, judged, toolbox, legs)
     scores: dict[str, Scores] = {}
     for leg, found in rankings.items():
