@@ -7,8 +7,9 @@ from cypher_guard.tree import Expression
 from cypher_guard.violation import Refusal
 
 RESERVED_PREFIX = "__"
-# Chains that the tree keeps flat still become deep trees in a database's own planner.
-LONGEST_CHAIN = 512
+# Chains that the tree keeps flat become deep trees in a database: 512 sums in a row overflowed Neo4j's stack.
+LONGEST_LOGICAL_CHAIN = 256
+LONGEST_ARITHMETIC_CHAIN = 64
 
 
 class Cursor:

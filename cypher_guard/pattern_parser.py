@@ -170,7 +170,14 @@ def read_labels(cursor: Cursor) -> LabelExpression:
     while cursor.accept("|"):
         cursor.accept(":")
         options.append(_read_all_labels(cursor))
+    _check_label_count(cursor, len(options), position)
     return options[0] if len(options) == 1 else LabelChain("|", tuple(options), position)
+
+
+def _check_label_count(cursor: Cursor, count: int, position: int) -> None:
+    """A flat chain here is a deep tree in a database's planner."""
+    if count > cursor.max_nesting:
+        raise Refusal("too_large", f"more than {cursor.max_nesting} labels in a row", position)
 
 
 def _read_all_labels(cursor: Cursor) -> LabelExpression:
@@ -178,6 +185,7 @@ def _read_all_labels(cursor: Cursor) -> LabelExpression:
     operands = [_read_label(cursor)]
     while cursor.accept("&") or cursor.accept(":"):
         operands.append(_read_label(cursor))
+    _check_label_count(cursor, len(operands), position)
     return operands[0] if len(operands) == 1 else LabelChain("&", tuple(operands), position)
 
 

@@ -11,6 +11,8 @@ from cypher_guard.violation import Refusal
 from cypher_guard.vocabulary import LEFT_OUT, WRITING, words
 
 _COLUMN_NAME_LIMIT = 120
+# Each clause nests the rest of the query in a database's planner.
+MOST_CLAUSES = 64
 
 
 def parse(text: str, *, extended: bool, max_nesting: int, max_subqueries: int) -> tuple[Query, int]:
@@ -41,6 +43,8 @@ def _read_query(cursor: Cursor, extended: bool) -> Query:
     clauses: list[Clause] = []
     while True:
         kind = cursor.kind
+        if len(clauses) >= MOST_CLAUSES:
+            raise Refusal("too_large", f"a query may have at most {MOST_CLAUSES} clauses", cursor.position)
         if kind == "MATCH" or kind == "OPTIONAL":
             clauses.append(read_match(cursor))
         elif kind == "RETURN":

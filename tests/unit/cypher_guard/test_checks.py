@@ -155,6 +155,19 @@ def test_the_text_has_a_size() -> None:
     assert refused("RETURN 1 AS x" + " " * 16384).code == "too_large"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "MATCH (a:" + "&".join(["A"] * 65) + ") RETURN 1 AS x",
+        "MATCH " + ", ".join(["(a)"] * 65) + " RETURN 1 AS x",
+        "MATCH (a) " + "WITH a " * 64 + "RETURN 1 AS x",
+        "MATCH (a) WHERE " + " AND ".join(["EXISTS { (a) }"] * 65) + " RETURN 1 AS x",
+    ],
+)
+def test_what_a_planner_could_not_bear_is_too_large(text: str) -> None:
+    assert refused(text).code == "too_large"
+
+
 def test_a_violation_points_at_its_place() -> None:
     violation = refused("MATCH (a:A)\r\nWHERE a.nam = 1\nRETURN 1 AS x")
     assert (violation.line, violation.column, violation.excerpt) == (2, 8, "WHERE a.nam = 1")

@@ -149,7 +149,9 @@ def test_nesting_up_to_the_limit_is_read() -> None:
     assert read("(" * 60 + "a" + ")" * 60) == name("a")
 
 
-def test_a_chain_has_a_limit() -> None:
+@pytest.mark.parametrize(("operator", "most"), [("+", 65), ("<", 65), ("^", 65), (" OR ", 256), (" AND ", 256)])
+def test_a_chain_has_a_limit(operator: str, most: int) -> None:
+    read(operator.join(["a"] * most))
     with pytest.raises(Refusal) as refused:
-        read("+".join(["1"] * 600))
+        read(operator.join(["a"] * (most + 1)))
     assert refused.value.code == "too_large"
