@@ -17,7 +17,7 @@ ENGINE = "scipy"
 
 
 class ScipyRanker:
-    """GraphRanker over the live graph: one transition matrix a (content root, visibility class), the last few kept.
+    """GraphRanker over the live graph: one transition matrix a visibility class, the last few kept.
 
     p = (1−d)·Σ w_s·e_s + d·Pᵀ·p, iterated a set number of times from (1−d)·Σ w_s·e_s; mass that reaches a node without
     a way on is dropped.
@@ -38,7 +38,9 @@ class ScipyRanker:
         self._weights = weights
         self._damping = np.float32(damping)
         self._iterations = iterations
-        self._kept: Memo[tuple[str, frozenset[str]], Transitions] = Memo(kept)
+        self._classes = kept
+        self._of: LiveGraph | None = None
+        self._kept: Memo[frozenset[str], Transitions] = Memo(kept)
         self._preparing = threading.Lock()
         self._threads = EngineThreads(ENGINE, workers=workers, waiting=waiting, is_own=_is_own)
 
@@ -67,12 +69,13 @@ class ScipyRanker:
 
     def _transitions(self, audiences: frozenset[str]) -> Transitions:
         live = self._live()
-        key = (live.snapshot.content_root, audiences)
         with self._preparing:
-            matrix = self._kept.get(key)
+            if live is not self._of:
+                self._of, self._kept = live, Memo(self._classes)
+            matrix = self._kept.get(audiences)
             if matrix is None:
                 matrix = transitions(live.adjacency, audiences, self._weights)
-                self._kept.put(key, matrix)
+                self._kept.put(audiences, matrix)
         return matrix
 
     def _scores(self, matrix: Transitions, sources: npt.NDArray[np.float32]) -> Mapping[NodeIdentity, float]:

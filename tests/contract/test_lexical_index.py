@@ -247,6 +247,16 @@ async def test_removing_a_record_leaves_its_other_versions(lexical_index: Lexica
     assert len(await lexical_index.keys(1)) == 2
 
 
+async def test_two_versions_of_a_node_are_told_apart(lexical_index: LexicalIndex) -> None:
+    """Between two snapshots both are there; which one counts is not for the index to say."""
+    await lexical_index.add([passage("a", "slot", number, content_hash="1" * 64) for number in range(3)], 1)
+    await lexical_index.add([passage("a", "slot again", content_hash="2" * 64)], 2)
+    hits = await lexical_index.search("slot", scope(2), depth=10, deadline=soon())
+    assert sorted(hit.passage.content_hash for hit in hits) == ["1" * 64, "2" * 64]
+    hits = await lexical_index.search("slot", scope(1), depth=10, deadline=soon())
+    assert [hit.passage.content_hash for hit in hits] == ["1" * 64]
+
+
 async def test_highlights_are_where_the_terms_stand(lexical_index: LexicalIndex) -> None:
     texts = ["Swapping slots, then a SLOT.", "Nothing here.", "Use C# or IHttpClientFactory."]
     shown = await lexical_index.highlight(

@@ -155,6 +155,16 @@ async def test_removing_a_record_leaves_its_other_versions(vector_index: VectorI
     assert await found(vector_index) == ["a", "b"]
 
 
+async def test_two_versions_of_a_node_are_told_apart(vector_index: VectorIndex) -> None:
+    """Between two snapshots both are there; which one counts is not for the index to say."""
+    await vector_index.add([passage("a", "", number, content_hash="1" * 64) for number in range(3)], at(1, 2, 3), 1)
+    await vector_index.add([passage("a", "", content_hash="2" * 64)], at(9), 2)
+    hits = await vector_index.search(EAST, scope(2), depth=10, deadline=soon())
+    assert [hit.passage.content_hash for hit in hits] == ["1" * 64, "2" * 64]
+    hits = await vector_index.search(EAST, scope(1), depth=10, deadline=soon())
+    assert [hit.passage.content_hash for hit in hits] == ["1" * 64]
+
+
 async def test_an_empty_index_answers(vector_index: VectorIndex) -> None:
     assert await found(vector_index) == []
     assert await vector_index.keys(9) == set()
