@@ -60,7 +60,8 @@ class Metrics:
 
     def search(self, result: SearchResult) -> None:
         self._searches.observe(result.took_ms / 1000)
-        for part in result.degraded:
+        for note in result.degraded:
+            part, _, _reason = note.partition(":")
             self._degraded.labels(part).inc()
         if not result.hits:
             self._empty.inc()

@@ -109,6 +109,7 @@ _TABLE: Mapping[type[Exception], _Row] = {
     errors.LimitOutOfRange: _Row(400, "The limit is out of range"),
     errors.FilterUnknown: _Row(400, "No such filter"),
     errors.FilterValueUnknown: _Row(400, "No such filter value"),
+    errors.FacetUnknown: _Row(400, "No such facet"),
     errors.CursorForeign: _Row(400, "The cursor belongs elsewhere"),
     errors.CursorStale: _Row(410, "The cursor's snapshot is gone"),
     errors.NodeUnknown: _Row(404, "No such node"),

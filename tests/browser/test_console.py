@@ -148,7 +148,10 @@ def test_a_missing_leg_and_notices_are_said(url, open_page, toolbox):
     ]
     explain = SearchExplanation(legs=legs, anchors=[], timings_ms={}, k=K, as_of="2026-11-30T12:00:00Z")
     toolbox.answer = search_result(
-        [hit(1, unverified=True)], degraded=["vector"], notices=["Stop words only."], explain=explain
+        [hit(1, unverified=True)],
+        degraded=["vector: The shard is gone."],
+        notices=["Stop words only."],
+        explain=explain,
     )
     page = open_page(f"{url}/?q=fusion")
     expect(page.locator(".notice")).to_have_text(["Answered without vector. The shard is gone.", "Stop words only."])

@@ -5,11 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.datastructures import QueryParams
 
-from service.domain.results import HitExplanation, LegRank
+from service.domain.results import HitExplanation, LegRank, LegReport, SearchExplanation
 from service.surfaces.console.bars import bars, moved
 from service.surfaces.console.links import link, safe_url
 from service.surfaces.console.passage import Part, Stretch, excerpt, fenced, marked, pointed
-from service.surfaces.console.search_page import Chip, SearchLink, chips
+from service.surfaces.console.search_page import Chip, SearchLink, chips, degradations
 from tests.surfaces.fake_toolbox import explanation, hit, search_result, vote
 
 TEXT = st.text(max_size=400)
@@ -177,3 +177,17 @@ def test_a_longer_fence_holds_a_shorter_one():
 def test_an_open_fence_ends_with_the_text():
     assert fenced("```\nx") == [Part("x", True)]
     assert fenced("") == []
+
+
+def test_a_leg_that_is_down_and_one_that_sees_a_part_are_told_apart():
+    legs = [
+        LegReport(leg="lexical", engine="tantivy", state="down", hits=0, took_ms=0.0, reason="closed"),
+        LegReport(leg="vector", engine="qdrant-edge", state="degraded", hits=3, took_ms=1.0, reason="filling"),
+    ]
+    explain = SearchExplanation(legs=legs, anchors=[], timings_ms={}, k=60, as_of="2026-11-30T12:00:00Z")
+    result = search_result([], degraded=["lexical: closed", "vector: filling: 3 of 9", "facets"], explain=explain)
+    assert degradations(result) == [
+        ("Answered without lexical.", "closed"),
+        ("Only a part of vector.", "filling: 3 of 9"),
+        ("Answered without facets.", ""),
+    ]

@@ -252,7 +252,7 @@ async def test_every_answer_is_fenced_in_for_browsers(client):
 
 
 async def test_metrics_count_by_route_and_never_by_word(client, toolbox):
-    toolbox.answer = search_result([], degraded=["vector"])
+    toolbox.answer = search_result([], degraded=["vector: unmistakable reason"])
     await client.get("/v1/search", params={"q": "unmistakable"})
     await client.get("/v1/nodes/nobody")
     await client.get("/unmistakable")

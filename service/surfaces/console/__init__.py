@@ -19,7 +19,7 @@ from service.domain.requests import GraphQueryRequest, NodeRequest, SearchReques
 from service.surfaces.console.bars import bars, moved
 from service.surfaces.console.links import link, safe_url
 from service.surfaces.console.passage import excerpt, fenced, is_cut, marked, pointed
-from service.surfaces.console.search_page import SearchLink, chips
+from service.surfaces.console.search_page import SearchLink, chips, degradations
 from service.surfaces.dependencies import Caller, Instruments, Tools
 from service.surfaces.openapi import version
 from service.surfaces.problems import ProblemResponses, problem_of
@@ -40,6 +40,7 @@ _templates = jinja2.Environment(
 )
 _templates.globals.update(
     bars=bars,
+    degradations=degradations,
     excerpt=excerpt,
     fenced=fenced,
     is_cut=is_cut,

@@ -69,6 +69,16 @@ class Chip:
         return f"{self.name}={self.value}"
 
 
+def degradations(result: SearchResult) -> list[Pair]:
+    """What could not do its part, as a headline and the reason, which may be empty."""
+    in_part = {leg.leg for leg in result.explain.legs if leg.state == "degraded"} if result.explain else set()
+    said = []
+    for note in result.degraded:
+        part, _, reason = note.partition(":")
+        said.append((f"Only a part of {part}." if part in in_part else f"Answered without {part}.", reason.strip()))
+    return said
+
+
 def chips(link: SearchLink, result: SearchResult) -> dict[str, list[Chip]]:
     """By filter: what is chosen, then what the answer offers: its facets, or, where it counts none, what its hits are.
 
