@@ -1,5 +1,6 @@
 """Anchors: the nodes that a query is about, from the request's own words for them or resolved from its text."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -37,18 +38,20 @@ async def find_anchors(
 ) -> list[Anchor]:
     """At most `limit` anchors, most certain first, each node once.
 
-    What the request names outright settles it; else exact uids, then aliases, then the full text of titles.
+    What the request names outright settles it; else exact uids, then aliases, then the full text of titles. An anchor
+    by title seeds nothing (`Anchor.is_certain`): it is looked for only to be shown.
     """
     named = [*([request.current_document] if request.current_document else []), *request.products, *request.skills]
     if named:
         rows = await graph.run(nodes_by_uid(_with_prefixes(request, named), principal.audiences), deadline=deadline)
         return _anchors(rows, "request", request)[:limit]
     words = text.split()
-    rows = await graph.run(nodes_by_uid([text, *words[:_MOST_CANDIDATES]], principal.audiences), deadline=deadline)
-    found = _anchors(rows, "uid", request)
-    rows = await graph.run(nodes_by_alias(_stretches(words), principal.audiences), deadline=deadline)
-    found += _anchors(rows, "alias", request)
-    if not found:
+    exact, aliased = await asyncio.gather(
+        graph.run(nodes_by_uid([text, *words[:_MOST_CANDIDATES]], principal.audiences), deadline=deadline),
+        graph.run(nodes_by_alias(_stretches(words), principal.audiences), deadline=deadline),
+    )
+    found = [*_anchors(exact, "uid", request), *_anchors(aliased, "alias", request)]
+    if not found and request.explain:
         rows = await graph.run(nodes_by_title(text, principal.audiences, limit), deadline=deadline)
         found = _anchors(rows, "title", request)
     unique = {anchor.identity: anchor for anchor in reversed(found)}
