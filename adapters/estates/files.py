@@ -8,6 +8,8 @@ from pathlib import Path, PurePosixPath
 
 from service.domain.diagnostics import Diagnostic, Severity
 
+_NEAREST_POOL = 1_000
+
 
 class FileUnreadable(Exception):
     """A file that exists, or should, and can't be used; `code` and `fix` are the diagnostic's."""
@@ -40,6 +42,9 @@ class EstateFiles:
         self._paths: tuple[str, ...] | None = None
         self._known: frozenset[str] = frozenset()
         self._folded: dict[str, str] = {}
+        self._by_name: dict[str, list[str]] = {}
+        self._by_folder: dict[str, list[str]] = {}
+        self._nearest: dict[str, str | None] = {}
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -57,15 +62,21 @@ class EstateFiles:
         return path if path in self._known else self._folded.get(path.lower())
 
     def nearest(self, path: str) -> str | None:
-        """The file that a mistyped path most likely means: same name elsewhere, else a like name."""
-        name = PurePosixPath(path).name
-        same_name = [known for known in self.paths if known.endswith("/" + name) or known == name]
-        if same_name:
-            return get_close_matches(path, same_name, n=1, cutoff=0.0)[0]
-        folder = str(PurePosixPath(path).parent)
-        siblings = [known for known in self.paths if str(PurePosixPath(known).parent) == folder]
-        close = get_close_matches(path, siblings[:5_000], n=1, cutoff=0.7)
-        return close[0] if close else None
+        """The file that a mistyped path most likely means: same name elsewhere, else a like name beside it."""
+        if path not in self._nearest:
+            folder, _, name = path.rpartition("/")
+            if not self._by_name:
+                for known in self.paths:
+                    known_folder, _, known_name = known.rpartition("/")
+                    self._by_name.setdefault(known_name, []).append(known)
+                    self._by_folder.setdefault(known_folder, []).append(known)
+            same_name = self._by_name.get(name, [])[:_NEAREST_POOL]
+            siblings = self._by_folder.get(folder, [])[:_NEAREST_POOL]
+            close = get_close_matches(path, same_name, n=1, cutoff=0.0) or get_close_matches(
+                path, siblings, n=1, cutoff=0.7
+            )
+            self._nearest[path] = close[0] if close else None
+        return self._nearest[path]
 
     def read(self, path: str, limit: int | None = None) -> SourceText:
         """Raises FileUnreadable: outside the estate, missing, larger than `limit` (the page bound), not UTF-8."""

@@ -26,15 +26,11 @@ class Liquid:
     def phrase(self, text: str, depth: int = 0) -> str:
         """A value of the front matter: data in place, all other tags gone."""
         parts: list[str] = []
-        rest = text
-        while (start := rest.find("{%")) >= 0:
-            end = rest.find("%}", start)
-            if end < 0:
-                break
-            parts.append(rest[:start])
-            parts.append(self._data(_inside(rest[start : end + 2]), depth))
-            rest = rest[end + 2 :]
-        return "".join([*parts, rest])
+        position = 0
+        while (start := text.find("{%", position)) >= 0 and (end := text.find("%}", start)) >= 0:
+            parts += [text[position:start], self._data(_inside(text[start : end + 2]), depth)]
+            position = end + 2
+        return "".join([*parts, text[position:]])
 
     def _line(self, line: str) -> str:
         bare = line.strip()
@@ -102,6 +98,10 @@ def _inside(tag: str) -> str:
     return tag[2:-2].strip().strip("-").strip()
 
 
-def _next_tag(line: str, position: int) -> int:
-    found = [start for opening in ("{%", "{{") if (start := line.find(opening, position)) >= 0]
-    return min(found, default=-1)
+def _next_tag(text: str, position: int) -> int:
+    """Where the next `{%` or `{{` begins, -1 where none does."""
+    while (start := text.find("{", position)) >= 0:
+        if text[start + 1 : start + 2] in ("%", "{"):
+            return start
+        position = start + 1
+    return -1

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from html import unescape
-from html.parser import HTMLParser
 
 from markdown_it.token import Token
 
 from adapters.estates.markdown.document import Link, LinkForm
+from adapters.estates.markdown.html import read_tag
 from adapters.estates.markdown.parser import attributes_of
 
 TitleOf = Callable[[str], str | None]
@@ -110,68 +110,19 @@ class _InlineReader:
         self.parts.append(text)
         self.result.links.append(Link(token.content, text, self._file, self._line, form))
 
-    def _html(self, tag: str) -> None:
-        html = HtmlText(self._file, self._line)
-        html.feed(tag)
-        self.result.anchors.extend(html.anchors)
-        lowered = tag[:4].lower()
-        if lowered.startswith("<br"):
+    def _html(self, html: str) -> None:
+        if html.startswith("<!"):
+            return
+        tag = read_tag(html)
+        self.result.anchors.extend(tag.anchors)
+        if tag.name == "br":
             self.parts.append("\n")
-        elif html.opened_link is not None:
-            self._open.append((html.opened_link, len(self.parts), self._line))
-        elif lowered.startswith("</a") and self._open:
+        elif tag.name == "img":
+            self.parts.append(tag.attributes.get("alt", ""))
+        elif tag.name == "a" and tag.attributes.get("href"):
+            self._open.append((tag.attributes["href"], len(self.parts), self._line))
+        elif tag.name == "/a":
             self._close_link()
-
-
-class HtmlText(HTMLParser):
-    """The readable text, links and anchors of a piece of HTML."""
-
-    _SILENT = frozenset({"script", "style"})
-    _BREAKS = frozenset({"br", "p", "div", "li", "tr", "h1", "h2", "h3", "h4", "h5", "h6", "summary", "pre"})
-    _CELLS = frozenset({"td", "th"})
-
-    def __init__(self, file: str, line: int) -> None:
-        super().__init__(convert_charrefs=True)
-        self._file = file
-        self._first_line = line
-        self._parts: list[str] = []
-        self._silent = 0
-        self.links: list[Link] = []
-        self.anchors: list[str] = []
-        self.opened_link: str | None = None
-        self._link: tuple[str, int, int] | None = None
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        values = {name: value or "" for name, value in attrs}
-        self.anchors.extend(values[name] for name in ("name", "id") if values.get(name))
-        if tag in self._SILENT:
-            self._silent += 1
-        elif tag in self._BREAKS:
-            self._parts.append("\n")
-        elif tag in self._CELLS:
-            self._parts.append(" | ")
-        elif tag == "img":
-            self._parts.append(values.get("alt", ""))
-        elif tag == "a" and values.get("href"):
-            self.opened_link = values["href"]
-            self._link = (values["href"], len(self._parts), self._first_line + self.getpos()[0] - 1)
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag in self._SILENT:
-            self._silent = max(0, self._silent - 1)
-        elif tag == "a" and self._link is not None:
-            href, start, line = self._link
-            self.links.append(Link(href, "".join(self._parts[start:]).strip(), self._file, line))
-            self._link = None
-
-    def handle_data(self, data: str) -> None:
-        if not self._silent:
-            self._parts.append(data)
-
-    @property
-    def text(self) -> str:
-        lines = (" ".join(line.split()).strip(" |") for line in "".join(self._parts).split("\n"))
-        return "\n".join(line for line in lines if line)
 
 
 def display_name(reference: str, title_of: TitleOf) -> str:

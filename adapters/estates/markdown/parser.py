@@ -16,6 +16,8 @@ from markdown_it.token import Token
 
 _SPREADING_DIRECTIVES = frozenset({"image", "code", "video"})
 _DIRECTIVE_LINES = 20
+_BANG_CHARACTERS = 2_000
+_BANG_DEPTH = 4
 _UID_CHARACTERS = frozenset("._-`*#/+~:")
 _TRAILING_PUNCTUATION = "._-*#/+~:"
 
@@ -104,8 +106,9 @@ def _bang(state: StateInline, silent: bool) -> bool:
     source, start = state.src, state.pos
     if not source.startswith("[!", start):
         return False
-    line_end = source.find("\n", start, state.posMax)
-    line_end = state.posMax if line_end < 0 else line_end
+    window = min(state.posMax, start + _BANG_CHARACTERS)
+    line_end = source.find("\n", start, window)
+    line_end = window if line_end < 0 else line_end
     title_start = source.find("[", start + 2, line_end)
     if title_start < 0:
         return _bang_address(state, silent, line_end)
@@ -162,6 +165,8 @@ def _closing(source: str, start: int, end: int, opening: str, closing: str) -> i
     for position in range(start, end):
         if source[position] == opening:
             depth += 1
+            if depth > _BANG_DEPTH:
+                return -1
         elif source[position] == closing:
             depth -= 1
             if depth == 0:

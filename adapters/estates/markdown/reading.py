@@ -15,7 +15,8 @@ from adapters.estates.markdown.document import (
     MonikerZone,
     Snippet,
 )
-from adapters.estates.markdown.inline import HtmlText, InlineText, TitleOf, lone_bangs, read_inline
+from adapters.estates.markdown.html import read_html
+from adapters.estates.markdown.inline import InlineText, TitleOf, lone_bangs, read_inline
 from adapters.estates.markdown.parser import attributes_of
 from service.domain.content import Block, BlockKind, Section
 from service.domain.languages import canonical_language
@@ -297,9 +298,7 @@ class _Walk:
         return index
 
     def _html(self, token: Token, file: str, line: int) -> None:
-        html = HtmlText(file, line)
-        html.feed(token.content)
-        html.close()
+        html = read_html(token.content, file, line)
         self.document.anchors.update(html.anchors)
         self._links(html.links)
         self._prose(html.text, file, line)
