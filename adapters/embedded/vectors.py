@@ -1,5 +1,6 @@
 """Nearest passages by cosine in the process, by qdrant-edge (Qdrant's own engine)."""
 
+import json
 import shutil
 import threading
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -31,6 +32,9 @@ from service.ports import PassageHit, Vector, Vectors
 
 ENGINE = "qdrant-edge"
 
+Name = tuple[int, PassageKey]
+"""A passage's record, as a number, and its key."""
+
 Condition = (
     qdrant.FieldCondition
     | qdrant.IsEmptyCondition
@@ -54,7 +58,7 @@ class QdrantEdgeIndex:
         self._writing = threading.Lock()
         self._holdings = _survey(shard)
         self._reach = Reach()
-        self._keys: Memo[int, PassageKey] = Memo(kept_keys)
+        self._names: Memo[int, Name] = Memo(kept_keys)
         self._passages: Memo[PassageKey, Passage] = Memo(kept_passages)
         self._readers = EngineThreads(ENGINE, workers=workers, waiting=waiting, is_own=_is_own)
         self._writers = EngineThreads(ENGINE, workers=1, waiting=waiting, is_own=_is_own)
@@ -166,32 +170,32 @@ class QdrantEdgeIndex:
             )
             if self._holdings is not holdings:
                 continue
-            best: dict[tuple[NodeIdentity, str], int] = {}
-            keys = self._keys_of([cast(int, point.id) for point in points])
-            for place, key in enumerate(keys):
-                if key is not None:
-                    best.setdefault((key.identity, key.content_hash), place)
+            names = self._names_of([cast(int, point.id) for point in points])
+            best: dict[int, int] = {}
+            for place, name in enumerate(names):
+                if name is not None:
+                    best.setdefault(name[0], place)
             if len(best) >= depth or len(points) < limit:
                 break
             limit = self._reach.next(limit)
         places = list(best.values())[:depth]
         if len(places) == depth:
             self._reach.learn(depth, places[-1] + 1)
-        ranked = [PassageHit(cast(PassageKey, keys[place]), points[place].score) for place in places]
-        return in_order(ranked)
+        chosen = ((names[place], points[place].score) for place in places)
+        return in_order([PassageHit(name[1], score) for name, score in chosen if name is not None])
 
-    def _keys_of(self, ids: Sequence[int]) -> list[PassageKey | None]:
-        """The points' keys, by heart where they were met before; None for a point that went away meanwhile."""
-        keys = list(map(self._keys.get, ids))
-        missing: list[qdrant.PointId] = [id for id, key in zip(ids, keys, strict=True) if key is None]
+    def _names_of(self, ids: Sequence[int]) -> list[Name | None]:
+        """The points' names, by heart where they were met before; None for a point that went away meanwhile."""
+        names = list(map(self._names.get, ids))
+        missing: list[qdrant.PointId] = [id for id, name in zip(ids, names, strict=True) if name is None]
         if not missing:
-            return keys
-        met: dict[int, PassageKey] = {}
-        for record in self._shard.retrieve(missing, with_payload=True, with_vector=False):
-            id = cast(int, record.id)
-            met[id] = key = _stored(record).key
-            self._keys.put(id, key)
-        return [key or met.get(id) for id, key in zip(ids, keys, strict=True)]
+            return names
+        met: dict[int, Name] = {}
+        for record in self._shard.retrieve(missing, with_payload=["key"], with_vector=False):
+            id, key = cast(int, record.id), _key(record)
+            met[id] = name = number_of(record_term(key.identity, key.content_hash)), key
+            self._names.put(id, name)
+        return [name or met.get(id) for id, name in zip(ids, names, strict=True)]
 
     def _fetch(self, keys: Sequence[PassageKey], scope: SearchScope) -> dict[PassageKey, Passage]:
         ids: set[qdrant.PointId] = {_point_id(key) for key in keys}
@@ -211,11 +215,11 @@ class QdrantEdgeIndex:
                     offset=offset,
                     limit=_SCROLL,
                     filter=qdrant.Filter(must=[_up_to(generation)]),
-                    with_payload=True,
+                    with_payload=["key"],
                     with_vector=False,
                 )
             )
-            keys.update(_stored(record).key for record in records)
+            keys.update(_key(record) for record in records)
             if offset is None:
                 return keys
 
@@ -248,6 +252,7 @@ def _create(path: Path, dimensions: int) -> None:
 def _point(passage: Passage, vector: Vector, generation: int) -> qdrant.Point:
     node = passage.node
     payload = {
+        "key": json.dumps([node.identity.uid, node.identity.locale, passage.content_hash, passage.number]),
         "record": record_term(node.identity, passage.content_hash),
         "visibleTo": [engine_text(audience) for audience in node.visible_to],
         "generation": generation,
@@ -260,6 +265,11 @@ def _point(passage: Passage, vector: Vector, generation: int) -> qdrant.Point:
 def _point_id(key: PassageKey) -> int:
     """A number: as a UUID, a hit's id costs more to read than its distance to compute."""
     return number_of(str(key))
+
+
+def _key(record: qdrant.Record) -> PassageKey:
+    uid, locale, content_hash, number = json.loads((record.payload or {})["key"])
+    return PassageKey(NodeIdentity(uid, locale), content_hash, number)
 
 
 def _stored(record: qdrant.Record) -> Passage:
