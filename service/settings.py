@@ -73,11 +73,12 @@ class Settings(BaseModel):
     )
     title_boost: float = _row(0.75, "BM25 boost of a match in the title.", "", ge=0)
     heading_boost: float = _row(0.5, "BM25 boost of a match in the heading.", "", ge=0)
-    evidence_intercept: float = _row(-1.0, "Log-odds that a query means something here, before any evidence.")
-    evidence_known: float = _row(1.0, "What the share of known terms, by rarity, adds to the log-odds.", ge=0)
-    evidence_cosine: float = _row(1.0, "What the best cosine adds to them.")
-    evidence_margin: float = _row(1.0, "What its margin over the mean of the leg's hits adds.")
-    evidence_pieces: float = _row(1.0, "What the logarithm of word pieces a word adds.")
+    # Fitted by `python -m bench.evidence --fit`.
+    evidence_intercept: float = _row(-1.12, "Log-odds that a query means something here, before any evidence.")
+    evidence_known: float = _row(5.59, "What the share of known terms, by rarity, adds to the log-odds.", ge=0)
+    evidence_cosine: float = _row(7.41, "What the best cosine adds to them.")
+    evidence_margin: float = _row(2.54, "What its margin over the mean of the leg's hits adds.")
+    evidence_pieces: float = _row(-3.07, "What the logarithm of word pieces a word adds.")
     evidence_threshold: float = _row(0.5, "Probability below which the vector leg's own hits are dropped.", ge=0, le=1)
     query_cache: int = _row(1_024, "Queries whose vectors are kept in memory.", "queries", ge=0)
 
@@ -149,6 +150,7 @@ class Settings(BaseModel):
         1_000, "Longest silence of a server that publishes in a command's place.", "milliseconds", ge=10
     )
     doctor_deadline: int = _row(600_000, "Time that the doctor's look at the graph may take.", "milliseconds", ge=1)
+    publish_lease: int = _row(60, "Silence after which another publisher counts as dead.", "seconds", ge=4)
     kept_roots: int = _row(5, "Snapshots that can be rolled back to.", "snapshots", ge=1)
 
     # Embedding
