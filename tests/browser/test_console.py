@@ -287,3 +287,9 @@ def test_a_page_that_fails_says_so_to_programs_too(url, browser, toolbox, failur
     context = browser.new_context()
     assert context.request.get(f"{url}/node?uid=a").status == status
     context.close()
+
+
+def test_a_phones_button_holds_its_word(url, open_page):
+    page = open_page(url, **PHONE)
+    button = page.get_by_role("button", name="Search")
+    assert button.evaluate("one => one.scrollWidth <= one.clientWidth")

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.datastructures import QueryParams
 
-from service.domain.results import HitExplanation, LegRank, LegReport, SearchExplanation
-from service.surfaces.console.bars import bars, moved
+from service.domain.results import FactorResult, HitExplanation, LegRank, LegReport, SearchExplanation
+from service.surfaces.console.bars import at_work, bars, moved
 from service.surfaces.console.links import link, safe_url
 from service.surfaces.console.passage import Part, Stretch, excerpt, fenced, marked, pointed
 from service.surfaces.console.search_page import Chip, SearchLink, chips, degradations
@@ -191,3 +191,12 @@ def test_a_leg_that_is_down_and_one_that_sees_a_part_are_told_apart():
         ("Only a part of vector.", "filling: 3 of 9"),
         ("Answered without facets.", ""),
     ]
+
+
+def test_a_signal_that_changes_nothing_is_not_told():
+    factors = [
+        FactorResult(signal="age", input=0.6, factor=0.9998, places=0),
+        FactorResult(signal="authority", input=0.1, factor=1.0002, places=1),
+        FactorResult(signal="moniker", input="net-8.0", factor=0.35, places=0),
+    ]
+    assert [factor.signal for factor in at_work(factors)] == ["authority", "moniker"]

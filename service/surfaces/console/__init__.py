@@ -16,7 +16,7 @@ from starlette.staticfiles import StaticFiles
 from cypher_guard.violation import Violation
 from service.domain.errors import PublishFailed, Refused, Unavailable
 from service.domain.requests import GraphQueryRequest, NodeRequest, SearchRequest, WhyNotRequest
-from service.surfaces.console.bars import bars, moved
+from service.surfaces.console.bars import at_work, bars, moved
 from service.surfaces.console.links import link, safe_url
 from service.surfaces.console.passage import excerpt, fenced, is_cut, marked, pointed
 from service.surfaces.console.search_page import SearchLink, chips, degradations
@@ -39,6 +39,7 @@ _templates = jinja2.Environment(
     lstrip_blocks=True,
 )
 _templates.globals.update(
+    at_work=at_work,
     bars=bars,
     degradations=degradations,
     excerpt=excerpt,

@@ -1,8 +1,9 @@
 """Why a hit ranks where it does, as bars on one scale: what two first places would earn is the whole width."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from service.domain.results import HitExplanation
+from service.domain.results import FactorResult, HitExplanation
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,11 @@ def bars(explain: HitExplanation) -> list[Bar]:
     if explain.prior or any(factor.factor != 1 for factor in explain.factors):
         rows.append(Bar("final", "final", 0.0, min(explain.final, 1.0), f"{explain.final:.4f}"))
     return rows
+
+
+def at_work(factors: Sequence[FactorResult]) -> list[FactorResult]:
+    """The signals that changed the score by what three decimals show, or moved the hit."""
+    return [factor for factor in factors if factor.places or f"{factor.factor:.3f}" != "1.000"]
 
 
 def moved(places: int) -> str:
