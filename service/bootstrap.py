@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+import structlog
+
 from adapters.embedded.data_folder import DataFolder, Owner
 from adapters.embedded.embedding_cache import SqliteEmbeddingCache
 from adapters.embedded.graph_reader import EmbeddedGraphReader
@@ -19,6 +21,7 @@ from adapters.embedding.http import HttpEmbedder
 from adapters.embedding.minilm import MiniLM
 from adapters.estates import ReadingRules, readers
 from cypher_guard import Profile
+from service.domain.errors import PublishInProgress, Unavailable
 from service.domain.graph import EdgeType, NodeKind
 from service.ports import Embedder, RunLog
 from service.publishing.doctor import Doctor
@@ -125,7 +128,7 @@ async def open_owned(settings: Settings, data: Path) -> AsyncIterator[Owned]:
             readers=readers(reading_rules(settings)),
             settings=settings,
         )
-        recovery = asyncio.create_task(publisher.recover())
+        recovery = asyncio.create_task(_recover(publisher))
         opened.push_async_callback(_stop, recovery)
         yield Owned(
             LocalToolbox(retrieval, publisher, Doctor(store, graph, projections, settings)),
@@ -158,6 +161,14 @@ def graph_profile(settings: Settings) -> Profile:
         max_rows=settings.graph_query_rows_cap,
         timeout_ms=settings.graph_query_deadline,
     )
+
+
+async def _recover(publisher: Publisher) -> None:
+    """What another publisher has in hand is not ours to end; what fails now, the next publish tries again."""
+    try:
+        await publisher.recover()
+    except (PublishInProgress, Unavailable) as error:
+        structlog.get_logger().warning("recovery_put_off", reason=str(error))
 
 
 async def _stop(task: "asyncio.Task[None]") -> None:

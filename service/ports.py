@@ -239,7 +239,9 @@ class GraphStore(Protocol):
         """Write the entry. Raises PublishInProgress when another publish is unfinished."""
         ...
 
-    async def advance(self, publish_id: str, step: PublishStep) -> None: ...
+    async def advance(self, publish_id: str, step: PublishStep) -> None:
+        """Write how far a publish has come, which is a sign of life too: the same step may come again."""
+        ...
 
     async def commit(self, change: SnapshotChange) -> None:
         """Records, graph, manifest, root and journal step move together, or not at all; readers see old or new."""

@@ -29,14 +29,21 @@ _CURRENT_PUBLISH = "MATCH (s:Snapshot) RETURN s.publishId ORDER BY s.generation 
 _ROOTS = "MATCH (s:Snapshot) RETURN s.body ORDER BY s.generation DESC"
 _MANIFEST = "MATCH (s:Snapshot {contentRoot: $root}) RETURN s.manifest"
 _RECORDS = "UNWIND $hashes AS hash MATCH (r:Record {contentHash: hash}) RETURN r.body"
-_ENTRY = "MATCH (j:Journal {name: 'publish'}) WHERE j.step <> $collected RETURN j.entry, j.step"
+_ENTRY = (
+    "MATCH (j:Journal {name: 'publish'}) WHERE j.step <> $collected "
+    "RETURN j.entry, j.step, duration.inSeconds(j.touchedAt, datetime()).seconds"
+)
 
 # Whoever writes the journal holds its node's lock until the end of the transaction: two publishers queue here.
 _LOCK = "MERGE (j:Journal {name: 'publish'}) SET j.locked = true RETURN j.publishId, j.step, j.entry"
 _WRITE_ENTRY = (
-    "MATCH (j:Journal {name: 'publish'}) SET j = {name: 'publish', publishId: $publish_id, step: $step, entry: $entry}"
+    "MATCH (j:Journal {name: 'publish'}) "
+    "SET j = {name: 'publish', publishId: $publish_id, step: $step, entry: $entry}, j.touchedAt = datetime()"
 )
-_ADVANCE = "MATCH (j:Journal {name: 'publish', publishId: $publish_id}) SET j.step = $step RETURN j.step"
+_ADVANCE = (
+    "MATCH (j:Journal {name: 'publish', publishId: $publish_id}) SET j.step = $step, j.touchedAt = datetime() "
+    "RETURN j.step"
+)
 _STRIKE = "MATCH (j:Journal {name: 'publish', publishId: $publish_id}) WHERE NOT j.step IN $committed DELETE j"
 _WRITE_RECORDS = "UNWIND $rows AS row MERGE (r:Record {contentHash: row.hash}) ON CREATE SET r.body = row.body"
 _WRITE_SNAPSHOT = (
@@ -102,9 +109,11 @@ class Neo4jGraphStore:
         async with self._transaction(self._call_seconds) as transaction:
             ((other, step, described),) = await _run(transaction, _LOCK)
             if other is not None and step != PublishStep.COLLECTED:
-                begun = _entry(described, step).started_at
+                begun = _entry(described, step, 0.0).started_at
                 raise PublishInProgress(f"The publish {other}, begun {begun}, is unfinished; it must end first.")
-            body = json.dumps({**asdict(entry), "step": entry.step.value})
+            described = {**asdict(entry), "step": entry.step.value}
+            del described["silent_seconds"]
+            body = json.dumps(described)
             await _run(transaction, _WRITE_ENTRY, publish_id=entry.publish_id, step=entry.step.value, entry=body)
 
     async def advance(self, publish_id: str, step: PublishStep) -> None:
@@ -202,8 +211,9 @@ def _snapshot(body: str) -> Snapshot:
     return Snapshot(**json.loads(body))
 
 
-def _entry(body: str, step: str) -> PublishEntry:
-    return PublishEntry(**{**json.loads(body), "step": PublishStep(step)})
+def _entry(body: str, step: str, silent_seconds: float) -> PublishEntry:
+    described = {**json.loads(body), "step": PublishStep(step), "silent_seconds": float(silent_seconds)}
+    return PublishEntry(**described)
 
 
 def _manifest(body: bytes) -> dict[NodeIdentity, str]:

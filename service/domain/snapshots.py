@@ -1,7 +1,8 @@
 """Snapshots of the estate, and the steps between two of them."""
 
+import math
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
@@ -38,7 +39,8 @@ class PublishStep(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PublishEntry:
-    """A publish in the journal. `manifest` names every record of the new snapshot by its content hash."""
+    """A publish in the journal. `silent_seconds` is how long ago its publisher gave a sign of life; where only one
+    process can own the store, a publish that it finds unfinished has no publisher any more and is silent for ever."""
 
     publish_id: str
     generation: int
@@ -46,6 +48,7 @@ class PublishEntry:
     content_root: str
     step: PublishStep
     started_at: str
+    silent_seconds: float = field(default=math.inf, compare=False)
 
 
 @dataclass(frozen=True)

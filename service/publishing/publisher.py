@@ -10,15 +10,14 @@ import asyncio
 import time
 import uuid
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from service.domain.content import NodeRecord, Passage, content_root
 from service.domain.diagnostics import Diagnostic, Severity
-from service.domain.errors import PublishFailed, PublishInProgress, RootUnknown
-from service.domain.graph import NodeIdentity, ontology_hash
+from service.domain.errors import PublishFailed, PublishInProgress
+from service.domain.graph import ontology_hash
 from service.domain.progress import Progress, silent
 from service.domain.requests import PublishRequest
 from service.domain.results import DiagnosticResult, PublishResult
@@ -31,9 +30,10 @@ from service.domain.snapshots import (
     SnapshotChange,
 )
 from service.ports import EstateReader, GraphStore
-from service.publishing.difference import Difference, compare
-from service.publishing.estates import Reading, read_estates
+from service.publishing.estates import read_estates
+from service.publishing.journal import Journal
 from service.publishing.linking import link
+from service.publishing.plan import Plan, Planner
 from service.publishing.projection import Projections
 from service.settings import Settings
 
@@ -46,8 +46,12 @@ class Publisher:
     projections: Projections
     readers: Sequence[EstateReader]
     settings: Settings
+    planner: Planner = field(init=False)
     _writing: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
     _publishing: bool = field(default=False, init=False)
+
+    def __post_init__(self) -> None:
+        self.planner = Planner(self.store, self.projections, self.settings)
 
     async def publish(self, request: PublishRequest, progress: Progress = silent) -> PublishResult:
         """Publish folders. Raises EstateUnreadable, PublishFailed (strict, and there were findings; nothing is written)
@@ -60,7 +64,7 @@ class Publisher:
         async with self._one_at_a_time():
             started = time.perf_counter()
             await self._recover(progress)
-            return await self._finish(await self._plan_rollback(content_root), False, started, progress)
+            return await self._finish(await self.planner.rollback(content_root), False, started, progress)
 
     @asynccontextmanager
     async def quiet(self) -> AsyncIterator[None]:
@@ -92,9 +96,9 @@ class Publisher:
         )
         if request.strict:
             _refuse_findings(reading.diagnostics)
-        return await self._finish(await self._plan(reading), request.dry_run, started, progress)
+        return await self._finish(await self.planner.reading(reading), request.dry_run, started, progress)
 
-    async def _finish(self, plan: "_Plan", dry_run: bool, started: float, progress: Progress) -> PublishResult:
+    async def _finish(self, plan: Plan, dry_run: bool, started: float, progress: Progress) -> PublishResult:
         embedded = 0
         if not dry_run and not plan.difference.is_empty:
             embedded = await self._carry_out(plan, progress)
@@ -104,76 +108,25 @@ class Publisher:
         entry = await self.store.unfinished()
         if entry is None:
             return
+        if entry.silent_seconds < self.settings.publish_lease:
+            raise PublishInProgress(
+                f"Another publisher is at work: it began {entry.started_at} and was last heard of "
+                f"{entry.silent_seconds:.0f} s ago. Wait until it is done, or, if it died, "
+                f"until it has been silent for {self.settings.publish_lease} s."
+            )
         snapshot = await self.store.snapshot()
         if snapshot.generation < entry.generation:
-            await self.projections.forget_after(snapshot.generation)
             await self.store.abandon(entry.publish_id)
+            if await self.store.unfinished() is not None:
+                raise PublishInProgress("Another publisher committed just now; wait until it is done.")
+            await self.projections.forget_after(snapshot.generation)
             return
         manifest = await self.store.manifest()
         records = [record async for record in self.store.records(set(manifest.values()))]
         await self.projections.complete(records, snapshot.generation, progress)
         await self.store.advance(entry.publish_id, PublishStep.COLLECTED)
 
-    async def _plan(self, reading: Reading) -> "_Plan":
-        """The docsets that were read, replaced as a whole, beside all others as they are."""
-        snapshot = await self.store.snapshot()
-        old = await self._manifest(snapshot)
-        records = {record.node.identity: record for record in reading.records}
-        unread = {held for identity, held in old.items() if not _is_read(identity, held, records)}
-        replaced: list[NodeRecord] = []
-        async for record in self.store.records(unread):
-            identity = record.node.identity
-            other = records.get(identity)
-            if record.node.docset in reading.docsets:
-                replaced.append(record)
-            elif other is None or record.node.docset < other.node.docset:
-                records[identity] = record
-            else:
-                replaced.append(record)
-        return await self._plan_records(snapshot, old, records, replaced, reading.diagnostics)
-
-    async def _plan_rollback(self, content_root: str) -> "_Plan":
-        snapshot = await self.store.snapshot()
-        try:
-            manifest = await self.store.manifest(content_root)
-        except KeyError:
-            kept = ", ".join(root.content_root[:12] for root in await self.store.roots()) or "none"
-            raise RootUnknown(f"There is no kept snapshot {content_root}. Kept: {kept}.") from None
-        old = await self._manifest(snapshot)
-        records = {record.node.identity: record async for record in self.store.records(set(manifest.values()))}
-        gone = {held for _, held in compare(old, manifest).gone}
-        replaced = [record async for record in self.store.records(gone)]
-        return await self._plan_records(snapshot, old, records, replaced, ())
-
-    async def _plan_records(
-        self,
-        snapshot: Snapshot,
-        old: Mapping[NodeIdentity, str],
-        records: Mapping[NodeIdentity, NodeRecord],
-        replaced: Sequence[NodeRecord],
-        diagnostics: tuple[Diagnostic, ...],
-    ) -> "_Plan":
-        new = {identity: record.content_hash for identity, record in records.items()}
-        difference = compare(old, new)
-        graph = link(records.values(), default_locale=self.settings.default_locale)
-        written = [records[identity] for identity in sorted(difference.added | difference.changed)]
-        passages = await self.projections.cut(written)
-        lost = 0 if difference.is_empty else len(await self.projections.cut(replaced))
-        return _Plan(
-            previous=snapshot,
-            manifest=new,
-            difference=difference,
-            graph=graph,
-            written=written,
-            passages=tuple(passages),
-            total_passages=snapshot.passages + len(passages) - lost,
-            diagnostics=diagnostics,
-        )
-
-    async def _manifest(self, snapshot: Snapshot) -> dict[NodeIdentity, str]:
-        return await self.store.manifest() if snapshot.content_root != EMPTY_ROOT else {}
-
-    async def _carry_out(self, plan: "_Plan", progress: Progress) -> int:
+    async def _carry_out(self, plan: Plan, progress: Progress) -> int:
         now = datetime.now(UTC).isoformat(timespec="seconds")
         generation = plan.previous.generation + 1
         entry = PublishEntry(
@@ -185,23 +138,26 @@ class Publisher:
             started_at=now,
         )
         await self.store.begin(entry)
-        await self.projections.add_lexical(plan.passages, generation, progress)
-        await self.store.advance(entry.publish_id, PublishStep.LEXICAL_ADDED)
-        answers_meanwhile = plan.previous.content_root != EMPTY_ROOT
-        embedded = 0
-        if answers_meanwhile:
-            embedded = await self.projections.add_vectors(plan.passages, generation, progress)
-            await self.store.advance(entry.publish_id, PublishStep.VECTORS_ADDED)
-        progress("committing", 0, 0)
-        await self.store.commit(self._change(plan, entry))
-        if not answers_meanwhile:
-            embedded = await self.projections.add_vectors(plan.passages, generation, progress)
-        await self.projections.collect(plan.difference.gone)
-        await self.store.advance(entry.publish_id, PublishStep.COLLECTED)
+        journal = Journal(self.store, entry.publish_id, self.settings.publish_lease)
+        async with journal.alive():
+            await self.projections.forget_after(plan.previous.generation)
+            await self.projections.add_lexical(plan.passages, generation, progress)
+            await journal.reach(PublishStep.LEXICAL_ADDED)
+            answers_meanwhile = plan.previous.content_root != EMPTY_ROOT
+            embedded = 0
+            if answers_meanwhile:
+                embedded = await self.projections.add_vectors(plan.passages, generation, progress)
+                await journal.reach(PublishStep.VECTORS_ADDED)
+            progress("committing", 0, 0)
+            await journal.commit(self._change(plan, entry))
+            if not answers_meanwhile:
+                embedded = await self.projections.add_vectors(plan.passages, generation, progress)
+            await self.projections.collect(plan.difference.gone)
+        await journal.reach(PublishStep.COLLECTED)
         await self.store.keep(self.settings.kept_roots)
         return embedded
 
-    def _change(self, plan: "_Plan", entry: PublishEntry) -> SnapshotChange:
+    def _change(self, plan: Plan, entry: PublishEntry) -> SnapshotChange:
         return SnapshotChange(
             entry=replace(entry, step=PublishStep.COMMITTED),
             snapshot=Snapshot(
@@ -225,28 +181,6 @@ class Publisher:
         return link(records, default_locale=self.settings.default_locale)
 
 
-@dataclass(frozen=True)
-class _Plan:
-    """All that a publish will do, before it does any of it."""
-
-    previous: Snapshot
-    manifest: Mapping[NodeIdentity, str]
-    difference: Difference
-    graph: LinkedGraph
-    written: Sequence[NodeRecord]
-    passages: tuple[Passage, ...]
-    total_passages: int
-    diagnostics: tuple[Diagnostic, ...]
-
-    @property
-    def content_root(self) -> str:
-        return content_root(self.manifest) if self.manifest else EMPTY_ROOT
-
-
-def _is_read(identity: NodeIdentity, content_hash: str, read: Mapping[NodeIdentity, NodeRecord]) -> bool:
-    return identity in read and read[identity].content_hash == content_hash
-
-
 def _refuse_findings(diagnostics: Sequence[Diagnostic]) -> None:
     counts = Counter(d.severity for d in diagnostics if d.severity is not Severity.NOTE)
     if counts:
@@ -254,7 +188,7 @@ def _refuse_findings(diagnostics: Sequence[Diagnostic]) -> None:
         raise PublishFailed(f"Nothing was published: strict, and there were findings ({said}). A dry run lists them.")
 
 
-def _result(plan: _Plan, embedded: int, dry_run: bool, seconds: float) -> PublishResult:
+def _result(plan: Plan, embedded: int, dry_run: bool, seconds: float) -> PublishResult:
     difference = plan.difference
     return PublishResult(
         nodes=plan.graph.kind_counts,
