@@ -8,7 +8,10 @@ from playwright.sync_api import expect
 
 from service.domain.errors import AllLegsDown, EngineUnavailable, NodeUnknown
 from service.domain.results import LegReport, SearchExplanation
+from service.settings import Settings
+from service.surfaces.application import application
 from tests.surfaces.fake_toolbox import WINDOW, K, hit, search_result, vote
+from tests.surfaces.serving import served
 
 PHONE = {"viewport": {"width": 360, "height": 740}}
 HOSTILE = '<img src=x onerror="document.title=1"><script>document.title=2</script>{{7*7}}&amp;"\'\u202e'
@@ -293,3 +296,14 @@ def test_a_phones_button_holds_its_word(url, open_page):
     page = open_page(url, **PHONE)
     button = page.get_by_role("button", name="Search")
     assert button.evaluate("one => one.scrollWidth <= one.clientWidth")
+
+
+def test_a_late_answer_is_said(open_page, toolbox):
+    with served(application(toolbox, Settings(request_deadline=200))) as url:
+        page = open_page(url)
+        toolbox.hang = True
+        page.get_by_role("searchbox").fill("fusion")
+        expect(page.get_by_role("status")).to_have_text("No answer within 200 ms. Ask for less, or try again.")
+        toolbox.hang = False
+        page.get_by_role("searchbox").fill("rank fusion")
+        expect(page.locator(".hit")).to_have_count(10)
