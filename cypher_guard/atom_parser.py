@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from cypher_guard.cursor import Cursor, is_name
 from cypher_guard.lexer import LARGEST_INTEGER
-from cypher_guard.match_parser import read_subquery
+from cypher_guard.match_parser import read_subquery, refuse_clause
 from cypher_guard.pattern_parser import SHORTEST_FUNCTIONS, read_map, read_named_path, read_path, starts_path
 from cypher_guard.tree import (
     Call,
@@ -27,7 +27,7 @@ from cypher_guard.tree import (
     Variable,
 )
 from cypher_guard.violation import Refusal
-from cypher_guard.vocabulary import NEVER_A_VARIABLE
+from cypher_guard.vocabulary import FOLLOWS_A_VARIABLE, SELDOM_A_VARIABLE, WRITING
 
 _QUANTIFIERS = frozenset({"ANY", "ALL", "NONE", "SINGLE"})
 _SUBQUERIES = frozenset({"EXISTS", "COUNT", "COLLECT"})
@@ -165,8 +165,8 @@ def _read_named(cursor: Cursor, kind: str) -> Expression:
     if following == "." and (dotted := _dotted_call(cursor)):
         name, length = dotted
         return _read_call(cursor, "", name, length, position)
-    if kind in NEVER_A_VARIABLE:
-        raise cursor.unexpected("an expression")
+    if kind == "NOT" or (kind in SELDOM_A_VARIABLE and following not in FOLLOWS_A_VARIABLE):
+        raise (refuse_clause(cursor) if kind in WRITING else None) or cursor.unexpected("an expression")
     return Variable(cursor.variable(), position)
 
 

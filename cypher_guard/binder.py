@@ -7,7 +7,8 @@ canonical tree: the one that is rendered. The rules for each kind of tree node s
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from cypher_guard.checks import check_total_hops, check_total_paths
+from cypher_guard.checks import check_total_hops
+from cypher_guard.planner_weight import PlannerWeight
 from cypher_guard.profile import Profile
 from cypher_guard.tree import Expression, Parameter, Variable
 from cypher_guard.value_types import ANY, ValueType, accepts
@@ -52,7 +53,7 @@ class Binder:
         self.visibility = visibility
         self.rules = rules
         self.hops = 0
-        self.paths = 0
+        self.weight = PlannerWeight()
         self.matched = False
         self.aggregates = 0
         # None where aggregates may stand; else the place that they may not stand in.
@@ -103,11 +104,6 @@ class Binder:
         """Count the hops of one relationship."""
         self.hops += hops
         check_total_hops(self.profile, self.hops, position)
-
-    def count_paths(self, paths: int, position: int) -> None:
-        """Count patterns, the ones without a hop included: a planner weighs each against each."""
-        self.paths += paths
-        check_total_paths(self.paths, position)
 
     def note(self, position: int, rewrite: str) -> None:
         """Remember a rewriting for a person who asks what was done."""

@@ -5,7 +5,6 @@ from cypher_guard.profile import Profile
 from cypher_guard.tree import LabelName, Length
 from cypher_guard.violation import Refusal, suggest
 
-MOST_PATHS = 64
 _INSTEAD = {
     "id": "Use elementId(x), or the property uid.",
     "exists": "Use x IS NOT NULL, or EXISTS { pattern }.",
@@ -118,12 +117,6 @@ def check_total_hops(profile: Profile, hops: int, position: int) -> None:
             position,
             "Ask in several queries, each starting from what the last one found.",
         )
-
-
-def check_total_paths(paths: int, position: int) -> None:
-    """The query holds no more patterns than a planner can order."""
-    if paths > MOST_PATHS:
-        raise Refusal("too_large", f"a query may hold at most {MOST_PATHS} patterns", position)
 
 
 def check_connected(profile: Profile, apart: int, position: int) -> None:

@@ -23,7 +23,7 @@ from cypher_guard.visibility_binding import join_predicates
 def bind_match(binder: Binder, match: Match, scope: Scope, *, nested: bool = False) -> tuple[Match, Scope]:
     """The clause in canonical form, and the scope after it."""
     patterns = PatternScope(scope.copy())
-    binder.count_paths(len(match.paths), match.position)
+    binder.weight.add("patterns", len(match.paths), match.position)
     _check_apart(binder, match.paths, scope, nested)
     paths = bind_paths(binder, match.paths, patterns)
     with binder.inside("in WHERE"):

@@ -31,6 +31,7 @@ from cypher_guard.tree import (
     Subquery,
     Unwind,
     Variable,
+    VisibilityTest,
     parts,
 )
 
@@ -164,6 +165,8 @@ def _work(node: object, known: Sizes) -> float:
     if node is None or isinstance(node, (Literal, Constant, Variable, Parameter)):
         return 0.0
     if isinstance(node, (ListComprehension, Quantifier)):
+        if isinstance(node.where, Logical) and isinstance(node.where.operands[0], VisibilityTest):
+            return 0.0
         body = _work(node.where, known) + _work(getattr(node, "result", None), known)
         return _work(node.source, known) + _items(node.source, known) * (1 + body)
     if isinstance(node, PatternComprehension):

@@ -7,9 +7,6 @@ from cypher_guard.tree import Expression
 from cypher_guard.violation import Refusal
 
 RESERVED_PREFIX = "__"
-# Chains that the tree keeps flat become deep trees in a database: 512 sums in a row overflowed Neo4j's stack.
-LONGEST_LOGICAL_CHAIN = 256
-LONGEST_ARITHMETIC_CHAIN = 64
 
 
 class Cursor:

@@ -2,6 +2,7 @@
 
 from cypher_guard.binder import Binder, Bound, Scope
 from cypher_guard.checks import check_label, check_property, check_regex, check_relationship_type
+from cypher_guard.planner_weight import LONGEST_LOGICAL_CHAIN, check_chain
 from cypher_guard.tree import (
     AnyLabel,
     Arithmetic,
@@ -189,6 +190,7 @@ def bind_map(binder: Binder, node: MapOf, scope: Scope) -> Bound:
 def bind_case(binder: Binder, node: Case, scope: Scope) -> Bound:
     subject = None if node.subject is None else binder.expression(node.subject, scope)[0]
     result_type = NULL
+    binder.weight.add("WHEN branches", len(node.branches), node.position)
     branches: list[tuple[Expression, Expression]] = []
     for test, result in node.branches:
         bound_test = binder.boolean(test, scope, "WHEN") if subject is None else binder.expression(test, scope)[0]
@@ -203,13 +205,25 @@ def bind_case(binder: Binder, node: Case, scope: Scope) -> Bound:
 
 
 def bind_not(binder: Binder, node: Not, scope: Scope) -> Bound:
-    return Not(binder.boolean(node.operand, scope, "NOT"), node.position), BOOLEAN
+    around = binder.weight.enter_logic("NOT", node.position)
+    operand = binder.boolean(node.operand, scope, "NOT")
+    binder.weight.leave_logic(around)
+    return Not(operand, node.position), BOOLEAN
 
 
 def bind_logical(binder: Binder, node: Logical, scope: Scope) -> Bound:
+    """AND and OR of the same operator merge, however they were bracketed: only their alternation nests."""
     operator = node.operator
-    operands = tuple([binder.boolean(operand, scope, operator) for operand in node.operands])
-    return Logical(operator, operands, node.position), BOOLEAN
+    if operator == "XOR":
+        binder.weight.add("XOR operators", len(node.operands) - 1, node.position)
+    around = binder.weight.enter_logic(operator, node.position)
+    operands: list[Expression] = []
+    for operand in node.operands:
+        bound = binder.boolean(operand, scope, operator)
+        operands.extend(bound.operands if isinstance(bound, Logical) and bound.operator == operator else (bound,))
+    binder.weight.leave_logic(around)
+    check_chain(len(operands), LONGEST_LOGICAL_CHAIN, node.position)
+    return Logical(operator, tuple(operands), node.position), BOOLEAN
 
 
 def bind_negate(binder: Binder, node: Negate, scope: Scope) -> Bound:

@@ -3,9 +3,10 @@
 from collections.abc import Callable
 
 from cypher_guard.atom_parser import read_atom
-from cypher_guard.cursor import LONGEST_ARITHMETIC_CHAIN, LONGEST_LOGICAL_CHAIN, Cursor
+from cypher_guard.cursor import Cursor
 from cypher_guard.lexer import LARGEST_INTEGER
 from cypher_guard.pattern_parser import read_labels
+from cypher_guard.planner_weight import LONGEST_ARITHMETIC_CHAIN, LONGEST_LOGICAL_CHAIN, check_chain
 from cypher_guard.tree import (
     Arithmetic,
     Comparison,
@@ -113,7 +114,7 @@ def _read_logical(cursor: Cursor, left: Expression, level: int) -> Expression:
     operands = [left]
     while cursor.accept(operator):
         operands.append(read_expression(cursor, level + 1))
-    _check_chain(len(operands), LONGEST_LOGICAL_CHAIN, position)
+    check_chain(len(operands), LONGEST_LOGICAL_CHAIN, position)
     return Logical(operator, tuple(operands), position)
 
 
@@ -125,7 +126,7 @@ def _read_pairs(cursor: Cursor, level: int, position: int) -> tuple[tuple[str, E
             raise Refusal("syntax", "!= is no operator here", cursor.position, "Write <> for inequality.")
         cursor.advance()
         rest.append((operator, read_expression(cursor, level + 1)))
-    _check_chain(len(rest), LONGEST_ARITHMETIC_CHAIN, position)
+    check_chain(len(rest), LONGEST_ARITHMETIC_CHAIN, position)
     return tuple(rest)
 
 
@@ -177,16 +178,6 @@ def _read_type_name(cursor: Cursor) -> str:
         cursor.advance()
         name += " NOT NULL"
     return name
-
-
-def _check_chain(length: int, longest: int, position: int) -> None:
-    if length > longest:
-        raise Refusal(
-            "too_large",
-            f"a chain of {length} operators is longer than {longest}",
-            position,
-            "Put the values into a list parameter and test with IN.",
-        )
 
 
 _CHAINS: tuple[Callable[[Cursor, Expression, int], Expression], ...] = (

@@ -42,6 +42,8 @@ _MASTER = re.compile(
 _ESCAPES = {"\\": "\\", "'": "'", '"': '"', "`": "`", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _PAIRS = {")": "(", "]": "[", "}": "{"}
+# No honest query has so many; they bound the time that reading any text takes.
+MOST_TOKENS = 8192
 LARGEST_INTEGER = 2**63
 
 
@@ -116,6 +118,8 @@ def read_tokens(text: str, *, max_nesting: int) -> Tokens:
             values.append(_decode_quoted(raw, start))
         starts.append(start)
         ends.append(position)
+        if len(starts) > MOST_TOKENS:
+            raise Refusal("too_large", f"the query has more than {MOST_TOKENS} words and signs", start)
     if open_brackets:
         opened = open_brackets[-1]
         raise Refusal("syntax", f"{kinds[opened]!r} is never closed", starts[opened])

@@ -4,6 +4,7 @@ from typing import Literal as OneOf
 
 from cypher_guard.cursor import Cursor, is_name
 from cypher_guard.lexer import LARGEST_INTEGER
+from cypher_guard.planner_weight import check_count
 from cypher_guard.tree import (
     AnyLabel,
     Expression,
@@ -50,6 +51,7 @@ def read_paths(cursor: Cursor) -> tuple[Path, ...]:
     paths = [read_named_path(cursor)]
     while cursor.accept(","):
         paths.append(read_named_path(cursor))
+        check_count("patterns", len(paths), paths[0].position)
     return tuple(paths)
 
 

@@ -68,6 +68,7 @@ def _bind_items(binder: Binder, projection: Projection, scope: Scope) -> tuple[l
         at = projection.position
         written = (*[Item(Variable(name, at), name, False, at) for name in names], *written)
         binder.note(projection.position, f"* became {', '.join(names)}")
+    binder.weight.add("columns", len(written), projection.position)
     items: list[Item] = []
     types: list[ValueType] = []
     grouped: list[bool] = []

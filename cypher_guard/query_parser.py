@@ -8,7 +8,6 @@ from cypher_guard.lexer import read_tokens
 from cypher_guard.match_parser import read_match, refuse_clause
 from cypher_guard.tree import Clause, Expression, Item, Order, Projection, Query, Unwind, Variable
 from cypher_guard.violation import Refusal
-from cypher_guard.vocabulary import LEFT_OUT, WRITING, words
 
 _COLUMN_NAME_LIMIT = 120
 # Each clause nests the rest of the query in a database's planner.
@@ -100,8 +99,6 @@ def _read_projection(cursor: Cursor, *, final: bool) -> Projection:
 
 def _read_item(cursor: Cursor, final: bool) -> Item:
     position = cursor.position
-    if cursor.kind in _ENDS_ITEM and cursor.ahead(1) not in ("AS", ",", "."):
-        raise cursor.unexpected("a column")
     first = cursor.index
     expression = read_expression(cursor)
     if cursor.accept("AS"):
@@ -111,9 +108,6 @@ def _read_item(cursor: Cursor, final: bool) -> Item:
     if not final:
         raise Refusal("syntax", "an expression in WITH needs a name", position, "Add AS and a name.")
     return Item(expression, _column_name(cursor, first), False, position)
-
-
-_ENDS_ITEM = (WRITING | LEFT_OUT) - words("START STOP FOR NEXT FILTER SEARCH USE SHOW SET")
 
 
 def _column_name(cursor: Cursor, first: int) -> str:

@@ -14,9 +14,10 @@ LEFT_OUT = words(
     YIELD FOR ENABLE DEALLOCATE REALLOCATE DRYRUN SEARCH EXCEPT INTERSECT OTHERWISE ORDER SKIP LIMIT OFFSET
     WHERE MATCH OPTIONAL WITH UNWIND RETURN"""
 )
-# Words that cannot stand as a variable without quotes.
-NEVER_A_VARIABLE = words(
-    "NOT AND OR XOR IN THEN ELSE WHEN WHERE AS DISTINCT RETURN MATCH WITH LIMIT SKIP CONTAINS STARTS ENDS IS"
+# Words that stand as a variable only where what follows leaves no doubt: `limit.title`, `RETURN end`.
+SELDOM_A_VARIABLE = WRITING | LEFT_OUT | words("AND OR XOR IN THEN ELSE AS DISTINCT CONTAINS STARTS ENDS IS BY END")
+FOLLOWS_A_VARIABLE = LEFT_OUT | words(
+    ". , ) ] } = <> < > <= >= + / % ^ | : .. end AND OR XOR IN AS CONTAINS STARTS ENDS IS THEN ELSE DESC ASC"
 )
 # Words that some engine reads as syntax where a name stands; a rendering quotes them.
 RESERVED = words(

@@ -162,10 +162,27 @@ def test_the_text_has_a_size() -> None:
         "MATCH " + ", ".join(["(a)"] * 65) + " RETURN 1 AS x",
         "MATCH (a) " + "WITH a " * 64 + "RETURN 1 AS x",
         "MATCH (a) WHERE " + " AND ".join(["EXISTS { (a) }"] * 65) + " RETURN 1 AS x",
+        "MATCH (a) WHERE " + " XOR ".join(["a.size = 1"] * 10) + " RETURN 1 AS x",
+        "MATCH (a) WHERE " + "a.size = 1 OR a.size = 2 AND (" * 13 + "a.size = 3" + ")" * 13 + " RETURN 1 AS x",
+        "MATCH (a) WHERE " + "NOT (a.size = 1 AND " * 13 + "a.size = 3" + ")" * 13 + " RETURN 1 AS x",
+        "MATCH (a) WHERE "
+        + "(" * 2
+        + "a.size = 1 OR (" * 20
+        + " OR ".join(["a.size = 2"] * 250)
+        + ")" * 22
+        + " RETURN 1 AS x",
+        "MATCH (a) RETURN CASE " + "WHEN a.size = 1 THEN 1 " * 129 + "END AS x",
+        "MATCH (a) RETURN " + ", ".join(f"1 AS c{number}" for number in range(257)),
     ],
 )
 def test_what_a_planner_could_not_bear_is_too_large(text: str) -> None:
     assert refused(text).code == "too_large"
+
+
+def test_brackets_round_the_same_operator_do_not_nest() -> None:
+    text = "MATCH (a:A) WHERE " + "(a.size = 1 OR " * 25 + "a.size = 2" + ")" * 25 + " RETURN 1 AS x"
+    assert rendered(text).count("OR") == 25
+    assert "(a.size" not in rendered(text)
 
 
 def test_a_violation_points_at_its_place() -> None:

@@ -121,6 +121,12 @@ def test_unbalanced_brackets_are_refused(text: str) -> None:
     assert refused.value.code == "syntax"
 
 
+def test_tokens_without_end_are_too_large() -> None:
+    with pytest.raises(Refusal) as refused:
+        read_tokens("a " * 8193, max_nesting=64)
+    assert refused.value.code == "too_large"
+
+
 def test_deep_brackets_are_too_large() -> None:
     with pytest.raises(Refusal) as refused:
         read_tokens("(" * 129 + ")" * 129, max_nesting=64)

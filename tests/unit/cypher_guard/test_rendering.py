@@ -75,6 +75,11 @@ from tests.unit.cypher_guard.rendered import PROFILE, ask, refused, rendered
         ("MATCH (a) RETURN 'a' || a.name AS s", "MATCH (a) RETURN $__s0 + a.name AS s LIMIT 101"),
         ("MATCH (a) RETURN UPPER(a.name) AS s", "MATCH (a) RETURN toUpper(a.name) AS s LIMIT 101"),
         ("MATCH (a) RETURN a['name'] AS s", "MATCH (a) RETURN a.name AS s LIMIT 101"),
+        ("MATCH (limit:A) RETURN limit.name AS n LIMIT 3", "MATCH (`limit`:A) RETURN `limit`.name AS n LIMIT 4"),
+        (
+            "MATCH (where:A) WHERE where.size = 1 RETURN where.name AS end ORDER BY end DESC",
+            "MATCH (`where`:A) WHERE `where`.size = $__s0 RETURN `where`.name AS `end` ORDER BY `end` DESC LIMIT 101",
+        ),
         ("MATCH (set:A) RETURN set.name AS order", "MATCH (`set`:A) RETURN `set`.name AS `order` LIMIT 101"),
         ("MATCH (`a``b`) RETURN `a``b`.name AS `x y`", "MATCH (`a``b`) RETURN `a``b`.name AS `x y` LIMIT 101"),
         ("MATCH (a) RETURN *, 1 AS one ORDER BY one", None),
