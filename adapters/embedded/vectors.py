@@ -15,7 +15,6 @@ from adapters.embedded.memo import Memo
 from adapters.embedded.ranked_hits import in_order
 from adapters.embedded.reach import Reach
 from adapters.embedded.stored_passage import (
-    FILTER_FIELDS,
     engine_text,
     filter_values,
     number_of,
@@ -241,7 +240,7 @@ def _create(path: Path, dimensions: int) -> None:
             wal_enabled=True,
         ),
     )
-    for field in ("record", "visibleTo", *FILTER_FIELDS):
+    for field in ("record", "visibleTo", "tags"):
         shard.update(qdrant.UpdateOperation.create_field_index(field, qdrant.PayloadSchemaType.Keyword))
     shard.update(qdrant.UpdateOperation.create_field_index("generation", qdrant.PayloadSchemaType.Integer))
     shard.flush()
@@ -257,7 +256,7 @@ def _point(passage: Passage, vector: Vector, generation: int) -> qdrant.Point:
         "visibleTo": [engine_text(audience) for audience in node.visible_to],
         "generation": generation,
         "stored": passage_to_json(passage),
-        **{name: list(values) for name, values in filter_values(node).items() if values},
+        "tags": [_tag(name, value) for name, values in filter_values(node).items() for value in values],
     }
     return qdrant.Point(_point_id(passage.key), vector.tolist(), payload)
 
@@ -283,7 +282,9 @@ def _within(scope: SearchScope, holdings: Holdings) -> qdrant.Filter | None:
 
 
 def _conditions(scope: SearchScope, *, current: bool = True, visible: bool = True) -> list[Condition]:
-    conditions: list[Condition] = [_one_of(name, values) for name, values in scope.filter.constraints().items()]
+    conditions: list[Condition] = [
+        _one_of("tags", (_tag(name, value) for value in values)) for name, values in scope.filter.constraints().items()
+    ]
     if current:
         conditions.append(_up_to(scope.generation))
     if visible:
@@ -310,6 +311,11 @@ def _survey(shard: qdrant.EdgeShard) -> Holdings:
 
 def _one_of(field: str, values: Iterable[str]) -> qdrant.FieldCondition:
     return qdrant.FieldCondition(key=field, match=qdrant.MatchAny(any=[engine_text(value) for value in values]))
+
+
+def _tag(name: str, value: str) -> str:
+    """All filters share one index: each index costs a new shard a dozen files. No filter's name holds the sign."""
+    return f"{name}={value}"
 
 
 def _up_to(generation: int) -> qdrant.FieldCondition:
