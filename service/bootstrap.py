@@ -1,13 +1,17 @@
 """The composition root: the only place that chooses adapters."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 import structlog
+from neo4j import AsyncDriver
+from opensearchpy import AsyncOpenSearch
+from qdrant_client import AsyncQdrantClient
+from tenacity import AsyncRetrying, retry_if_exception_type, wait_random_exponential
 
 from adapters.embedded.data_folder import DataFolder, Owner
 from adapters.embedded.embedding_cache import SqliteEmbeddingCache
@@ -20,10 +24,21 @@ from adapters.embedded.vectors import QdrantEdgeIndex
 from adapters.embedding.http import HttpEmbedder
 from adapters.embedding.minilm import MiniLM
 from adapters.estates import ReadingRules, readers
+from adapters.neo4j import connection as neo4j_connection
+from adapters.neo4j.migrator import Neo4jMigrator
+from adapters.neo4j.ranker import GdsRanker
+from adapters.neo4j.reader import Neo4jGraphReader
+from adapters.neo4j.store import Neo4jGraphStore
+from adapters.opensearch import connection as opensearch_connection
+from adapters.opensearch.lexical import OpenSearchIndex
+from adapters.opensearch.migrator import OpenSearchMigrator
+from adapters.qdrant import connection as qdrant_connection
+from adapters.qdrant.migrator import QdrantMigrator
+from adapters.qdrant.vectors import QdrantIndex
 from cypher_guard import Profile
 from service.domain.errors import PublishInProgress, Unavailable
 from service.domain.graph import EdgeType, NodeKind
-from service.ports import Embedder, RunLog
+from service.ports import Embedder, GraphRanker, GraphReader, GraphStore, LexicalIndex, Migrator, RunLog, VectorIndex
 from service.publishing.doctor import Doctor
 from service.publishing.linking import link
 from service.publishing.projection import Projections
@@ -74,67 +89,161 @@ async def open_owned(settings: Settings, data: Path) -> AsyncIterator[Owned]:
     still to be filled in. Raises DataFolderHeld, DataFolderUnwritable, DataFolderVersionUnknown or EngineUnavailable.
     """
     async with AsyncExitStack() as opened:
-        folder = opened.enter_context(await asyncio.to_thread(DataFolder.open, data))
+        folder = opened.enter_context(await asyncio.to_thread(_own_or_share, settings, data))
         embedder = await _open_embedder(settings)
         opened.push_async_callback(embedder.close)
-        store = await asyncio.to_thread(
-            EmbeddedGraphStore.open, folder.graph, rebuild=partial(link, default_locale=settings.default_locale)
-        )
-        opened.push_async_callback(store.close)
-        graph = EmbeddedGraphReader(lambda: store.live)
-        opened.push_async_callback(graph.close)
-        lexical = await asyncio.to_thread(
-            TantivyIndex.open,
-            folder.text,
-            title_boost=settings.title_boost,
-            heading_boost=settings.heading_boost,
-        )
-        opened.push_async_callback(lexical.close)
-        vectors = await asyncio.to_thread(
-            QdrantEdgeIndex.open, folder.vectors, model=embedder.model, dimensions=embedder.dimensions
-        )
-        opened.push_async_callback(vectors.close)
+        graph = await _open_graph(settings, folder, opened)
+        lexical = await _open_lexical(settings, folder, opened)
+        vectors = await _open_vectors(settings, folder, embedder, opened)
         cache = SqliteEmbeddingCache.open(folder.embeddings, kept=settings.embedding_cache)
         opened.callback(cache.close)
         run_log = SqliteRunLog.open(folder.runs, kept=settings.run_log_records)
         opened.callback(run_log.close)
-        scipy = ScipyRanker(
-            lambda: store.live,
-            weights=edge_weights(settings),
-            damping=settings.page_rank_damping,
-            iterations=settings.page_rank_iterations,
-        )
-        opened.push_async_callback(scipy.close)
-        priors = PriorCache(scipy, settings)
+        priors = PriorCache(graph.ranker, settings)
         opened.push_async_callback(priors.close)
+        profile = graph_profile(settings)
         retrieval = Retrieval(
-            lexical=lexical,
-            vectors=vectors,
-            graph=graph,
-            store=store,
+            lexical=lexical.index,
+            vectors=vectors.index,
+            graph=graph.reader,
+            store=graph.store,
             query_vectors=QueryVectors(embedder, settings.query_cache),
             tokens=embedder.tokens,
-            facets=FacetCounter(graph, graph_profile(settings), settings),
-            cards=CardCache(graph, settings.node_cards),
+            facets=FacetCounter(graph.reader, profile, settings),
+            cards=CardCache(graph.reader, settings.node_cards),
             ranker=Ranker(priors, settings),
-            profile=graph_profile(settings),
+            profile=profile,
             run_log=run_log,
             settings=settings,
         )
-        projections = Projections(lexical, vectors, embedder, cache, settings)
+        projections = Projections(lexical.index, vectors.index, embedder, cache, settings)
         publisher = Publisher(
-            store=store,
+            store=graph.store,
             projections=projections,
             readers=readers(reading_rules(settings)),
             settings=settings,
         )
-        recovery = asyncio.create_task(_recover(publisher))
-        opened.push_async_callback(_stop, recovery)
-        yield Owned(
-            LocalToolbox(retrieval, publisher, Doctor(store, graph, projections, settings)),
-            run_log,
-            folder.announce,
-        )
+        migrators = [part.migrator for part in (graph, lexical, vectors) if part.migrator is not None]
+        preparing = asyncio.create_task(_prepare(migrators, publisher))
+        opened.push_async_callback(_stop, preparing)
+        toolbox = LocalToolbox(retrieval, publisher, Doctor(graph.store, graph.reader, projections, settings))
+        yield Owned(toolbox, run_log, folder.announce)
+
+
+@asynccontextmanager
+async def open_migrators(settings: Settings) -> AsyncIterator[list[Migrator]]:
+    """The migrators of the engines that the settings name, for as long as the context lasts."""
+    async with AsyncExitStack() as opened:
+        found: list[Migrator] = []
+        if settings.neo4j_url:
+            found.append(Neo4jMigrator(_neo4j(settings, opened)))
+        if settings.opensearch_url:
+            found.append(OpenSearchMigrator(_opensearch(settings, opened)))
+        if settings.qdrant_url:
+            embedder = await _open_embedder(settings)
+            opened.push_async_callback(embedder.close)
+            found.append(
+                QdrantMigrator(_qdrant(settings, opened), model=embedder.model, dimensions=embedder.dimensions)
+            )
+        yield found
+
+
+@dataclass(frozen=True)
+class _Graph:
+    store: GraphStore
+    reader: GraphReader
+    ranker: GraphRanker
+    migrator: Migrator | None = None
+
+
+@dataclass(frozen=True)
+class _Lexical:
+    index: LexicalIndex
+    migrator: Migrator | None = None
+
+
+@dataclass(frozen=True)
+class _Vectors:
+    index: VectorIndex
+    migrator: Migrator | None = None
+
+
+def _own_or_share(settings: Settings, data: Path) -> DataFolder:
+    """With every engine elsewhere the folder holds caches alone, which any number of processes may use."""
+    elsewhere = settings.neo4j_url and settings.opensearch_url and settings.qdrant_url
+    return DataFolder.share(data) if elsewhere else DataFolder.open(data)
+
+
+async def _open_graph(settings: Settings, folder: DataFolder, opened: AsyncExitStack) -> _Graph:
+    weights = edge_weights(settings)
+    damping, iterations = settings.page_rank_damping, settings.page_rank_iterations
+    if settings.neo4j_url:
+        driver = _neo4j(settings, opened)
+        neo4j = Neo4jGraphReader(driver)
+        opened.push_async_callback(neo4j.close)
+        gds = GdsRanker(neo4j, weights=weights, damping=damping, iterations=iterations)
+        opened.push_async_callback(gds.close)
+        return _Graph(Neo4jGraphStore(driver), neo4j, gds, Neo4jMigrator(driver))
+    rebuild = partial(link, default_locale=settings.default_locale)
+    store = await asyncio.to_thread(EmbeddedGraphStore.open, folder.graph, rebuild=rebuild)
+    opened.push_async_callback(store.close)
+    reader = EmbeddedGraphReader(lambda: store.live)
+    opened.push_async_callback(reader.close)
+    ranker = ScipyRanker(lambda: store.live, weights=weights, damping=damping, iterations=iterations)
+    opened.push_async_callback(ranker.close)
+    return _Graph(store, reader, ranker)
+
+
+async def _open_lexical(settings: Settings, folder: DataFolder, opened: AsyncExitStack) -> _Lexical:
+    title, heading = settings.title_boost, settings.heading_boost
+    if settings.opensearch_url:
+        client = _opensearch(settings, opened)
+        index = OpenSearchIndex(client, title_boost=title, heading_boost=heading)
+        return _Lexical(index, OpenSearchMigrator(client))
+    embedded = await asyncio.to_thread(TantivyIndex.open, folder.text, title_boost=title, heading_boost=heading)
+    opened.push_async_callback(embedded.close)
+    return _Lexical(embedded)
+
+
+async def _open_vectors(settings: Settings, folder: DataFolder, embedder: Embedder, opened: AsyncExitStack) -> _Vectors:
+    model, dimensions = embedder.model, embedder.dimensions
+    if settings.qdrant_url:
+        client = _qdrant(settings, opened)
+        index = QdrantIndex(client, model=model, dimensions=dimensions)
+        return _Vectors(index, QdrantMigrator(client, model=model, dimensions=dimensions))
+    embedded = await asyncio.to_thread(QdrantEdgeIndex.open, folder.vectors, model=model, dimensions=dimensions)
+    opened.push_async_callback(embedded.close)
+    return _Vectors(embedded)
+
+
+def _neo4j(settings: Settings, opened: AsyncExitStack) -> AsyncDriver:
+    driver = neo4j_connection.open_driver(
+        settings.neo4j_url,
+        settings.neo4j_user,
+        settings.neo4j_password.get_secret_value(),
+        connections=settings.engine_connections,
+    )
+    opened.push_async_callback(driver.close)
+    return driver
+
+
+def _opensearch(settings: Settings, opened: AsyncExitStack) -> AsyncOpenSearch:
+    client = opensearch_connection.open_client(
+        settings.opensearch_url,
+        settings.opensearch_user,
+        settings.opensearch_password.get_secret_value(),
+        connections=settings.engine_connections,
+    )
+    opened.push_async_callback(client.close)
+    return client
+
+
+def _qdrant(settings: Settings, opened: AsyncExitStack) -> AsyncQdrantClient:
+    client = qdrant_connection.open_client(
+        settings.qdrant_url, settings.qdrant_key.get_secret_value(), connections=settings.engine_connections
+    )
+    opened.push_async_callback(client.close)
+    return client
 
 
 def edge_weights(settings: Settings) -> dict[EdgeType, tuple[float, float]]:
@@ -163,12 +272,26 @@ def graph_profile(settings: Settings) -> Profile:
     )
 
 
-async def _recover(publisher: Publisher) -> None:
-    """What another publisher has in hand is not ours to end; what fails now, the next publish tries again."""
+async def _prepare(migrators: Sequence[Migrator], publisher: Publisher) -> None:
+    """Bring the engines' schemas up to date and end an unfinished publish; engines may come up after we do.
+
+    What another publisher has in hand is not ours to end.
+    """
+    log = structlog.get_logger()
     try:
-        await publisher.recover()
-    except (PublishInProgress, Unavailable) as error:
-        structlog.get_logger().warning("recovery_put_off", reason=str(error))
+        async for attempt in AsyncRetrying(
+            retry=retry_if_exception_type(Unavailable),
+            wait=wait_random_exponential(multiplier=0.5, max=15),
+            before_sleep=lambda state: log.warning(
+                "engines_not_ready", reason=str(state.outcome and state.outcome.exception())
+            ),
+        ):
+            with attempt:
+                for migrator in migrators:
+                    await migrator.apply()
+                await publisher.recover()
+    except PublishInProgress as error:
+        log.info("recovery_left_to_another", reason=str(error))
 
 
 async def _stop(task: "asyncio.Task[None]") -> None:

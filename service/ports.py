@@ -285,3 +285,28 @@ class RunLog(Protocol):
         ...
 
     def recent(self, limit: int) -> list[Mapping[str, Any]]: ...
+
+
+class MigrationStep(Protocol):
+    """One numbered step of an engine's schema."""
+
+    @property
+    def number(self) -> int: ...
+
+    @property
+    def name(self) -> str: ...
+
+
+class Migrator(Protocol):
+    """Brings one engine's schema to what this version needs: forward only, idempotent, safe when two start at once."""
+
+    @property
+    def engine(self) -> str: ...
+
+    async def plan(self) -> Sequence[MigrationStep]:
+        """What `apply` would do."""
+        ...
+
+    async def apply(self) -> Sequence[MigrationStep]:
+        """What was done."""
+        ...

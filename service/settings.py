@@ -143,7 +143,9 @@ class Settings(BaseModel):
         4_194_304, "Largest source file that is read; a larger one is a diagnostic.", "bytes", ge=1024
     )
     code_sample_lines: int = _row(3, "Shortest code block that is a sample of its own.", "lines", ge=1)
-    site_hosts: tuple[str, ...] = _row((), "Hosts whose absolute links are links within the site.")
+    site_hosts: tuple[str, ...] = _row(
+        ("learn.microsoft.com", "docs.microsoft.com"), "Hosts whose absolute links are links within the site."
+    )
     passage_overlap: int = _row(0, "Tokens that a cut passage repeats of the one before.", "tokens", ge=0)
     publish_batch: int = _row(256, "Passages that are added to an engine at once.", "passages", ge=1)
     publish_heartbeat: int = _row(

@@ -36,7 +36,7 @@ class Owner:
 class DataFolder:
     """An owned data folder; leave the context, or die, to give it up."""
 
-    def __init__(self, path: Path, lock: FileLock) -> None:
+    def __init__(self, path: Path, lock: FileLock | None) -> None:
         self.path = path
         self._lock = lock
 
@@ -65,6 +65,20 @@ class DataFolder:
             lock.release()
             raise
         return cls(path, lock)
+
+    @classmethod
+    def share(cls, path: Path) -> "DataFolder":
+        """Use the folder without owning it, for what several processes may use at once: caches and the run log.
+
+        Raises DataFolderUnwritable or DataFolderVersionUnknown.
+        """
+        path = path.absolute()
+        try:
+            path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _settle_layout(path)
+        except OSError as error:
+            raise _unwritable(path, error) from error
+        return cls(path, None)
 
     @staticmethod
     def owner(path: Path) -> Owner | None:
@@ -112,6 +126,8 @@ class DataFolder:
         return self.path / "runs.sqlite"
 
     def close(self) -> None:
+        if self._lock is None:
+            return
         with contextlib.suppress(OSError):
             (self.path / _OWNER_FILE).unlink(missing_ok=True)
         self._lock.release()
