@@ -14,6 +14,7 @@ from adapters.embedded.analysis import (
     query_terms,
     spans_of,
 )
+from adapters.embedded.ranked_hits import in_order
 from adapters.embedded.stored_passage import (
     engine_text,
     filter_values,
@@ -88,8 +89,7 @@ class OpenSearchIndex:
             deadline,
         )
         hits = [PassageHit(_key(hit), hit["_score"]) for hit in found["hits"]["hits"]]
-        # Equal scores come in the order of the segments, which a merge changes: the key decides instead.
-        return sorted(hits, key=lambda hit: (-hit.score, hit.passage.identity.key, hit.passage.number))
+        return in_order(hits)
 
     async def passages(
         self, keys: Sequence[PassageKey], scope: SearchScope, *, deadline: Deadline
@@ -132,7 +132,7 @@ class OpenSearchIndex:
         return {term.name: int(bucket["doc_count"]) for term, bucket in zip(terms, buckets, strict=True)}
 
     async def remove(self, records: Collection[tuple[NodeIdentity, str]]) -> None:
-        names = [record_term(identity, content_hash) for identity, content_hash in records]
+        names = [_record(identity, content_hash) for identity, content_hash in records]
         for start in range(0, len(names), _RECORDS_AT_ONCE):
             await self._delete({"terms": {"record": names[start : start + _RECORDS_AT_ONCE]}})
 
@@ -224,6 +224,10 @@ def _one_of(field: str, values: Iterable[str]) -> Json:
 def _id(key: PassageKey) -> str:
     """An id of the engine's holds 512 bytes, a uid any number."""
     return hashlib.sha256(engine_text(str(key)).encode()).hexdigest()
+
+
+def _record(identity: NodeIdentity, content_hash: str) -> str:
+    return hashlib.sha256(record_term(identity, content_hash).encode()).hexdigest()
 
 
 def _key(hit: Json) -> PassageKey:

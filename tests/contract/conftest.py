@@ -23,11 +23,13 @@ from adapters.neo4j.ranker import GdsRanker
 from adapters.neo4j.reader import Neo4jGraphReader
 from adapters.neo4j.store import Neo4jGraphStore
 from adapters.opensearch.lexical import OpenSearchIndex
+from adapters.qdrant.vectors import QdrantIndex
 from service.domain.graph import EdgeType
 from service.ports import EmbeddingCache, GraphRanker, GraphReader, GraphStore, LexicalIndex, RunLog, VectorIndex
 from tests.contract.estate import linked
 from tests.neo4j_database import empty_database
 from tests.opensearch_indexes import own_indexes
+from tests.qdrant_collections import own_collection
 
 Adapter = TypeVar("Adapter")
 Factory = Callable[[pytest.FixtureRequest], AbstractAsyncContextManager[Adapter]]
@@ -87,6 +89,13 @@ async def opensearch(request: pytest.FixtureRequest) -> AsyncIterator[LexicalInd
 
 
 @asynccontextmanager
+async def qdrant(request: pytest.FixtureRequest) -> AsyncIterator[VectorIndex]:
+    url = request.getfixturevalue("qdrant_url")
+    async with own_collection(url, "test", VECTOR_DIMENSIONS) as (client, prefix):
+        yield QdrantIndex(client, model="test", dimensions=VECTOR_DIMENSIONS, prefix=prefix)
+
+
+@asynccontextmanager
 async def neo4j(request: pytest.FixtureRequest) -> AsyncIterator[Graph]:
     async with empty_database(request.getfixturevalue("neo4j_server")) as driver:
         reader = Neo4jGraphReader(driver)
@@ -110,12 +119,12 @@ async def sqlite_log(request: pytest.FixtureRequest) -> AsyncIterator[RunLog]:
 
 
 LEXICAL_INDEXES: dict[str, Factory[LexicalIndex]] = {"tantivy": tantivy, "opensearch": opensearch}
-VECTOR_INDEXES: dict[str, Factory[VectorIndex]] = {"qdrant-edge": qdrant_edge}
+VECTOR_INDEXES: dict[str, Factory[VectorIndex]] = {"qdrant-edge": qdrant_edge, "qdrant": qdrant}
 GRAPHS: dict[str, Factory[Graph]] = {"kglite": kglite, "neo4j": neo4j}
 EMBEDDING_CACHES: dict[str, Factory[EmbeddingCache]] = {"sqlite": sqlite_cache}
 RUN_LOGS: dict[str, Factory[RunLog]] = {"sqlite": sqlite_log}
 
-SERVERS = frozenset({"opensearch", "neo4j"})
+SERVERS = frozenset({"opensearch", "neo4j", "qdrant"})
 """The names above that need a server."""
 
 

@@ -1,0 +1,1 @@
+"""Qdrant: nearest neighbours over passage vectors."""

@@ -1,0 +1,44 @@
+"""The way to Qdrant, and every error of the client as one of ours."""
+
+import asyncio
+import math
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import httpx
+from qdrant_client import AsyncQdrantClient
+from qdrant_client.http.exceptions import ApiException, ResponseHandlingException, UnexpectedResponse
+
+from service.domain.errors import EngineLate, EngineUnavailable
+
+ENGINE = "qdrant"
+
+
+def open_client(url: str, key: str = "", *, connections: int = 32, seconds: float = 60.0) -> AsyncQdrantClient:
+    """A pool of at most `connections`; no request takes longer than `seconds`, whatever its caller's deadline."""
+    return AsyncQdrantClient(
+        url=url,
+        api_key=key or None,
+        timeout=math.ceil(seconds),
+        pool_size=connections,
+        # It would ask at once, and the service starts before its engines.
+        check_compatibility=False,
+    )
+
+
+@asynccontextmanager
+async def engine_errors(seconds: float) -> AsyncIterator[None]:
+    """Give up after `seconds` (EngineLate); raise EngineUnavailable for every error of the client or the server."""
+    try:
+        async with asyncio.timeout(seconds):
+            yield
+    except TimeoutError:
+        raise EngineLate(ENGINE) from None
+    except UnexpectedResponse as error:
+        raise EngineUnavailable(ENGINE, f"{error.status_code}: {error.reason_phrase}") from error
+    except ResponseHandlingException as error:
+        if isinstance(error.source, httpx.TimeoutException):
+            raise EngineLate(ENGINE) from None
+        raise EngineUnavailable(ENGINE, f"{type(error.source).__name__}: {error.source}") from error
+    except (ApiException, httpx.HTTPError, OSError, ValueError) as error:
+        raise EngineUnavailable(ENGINE, f"{type(error).__name__}: {error}") from error
