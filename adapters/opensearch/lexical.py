@@ -242,7 +242,7 @@ def _document(passage: Passage, generation: int) -> Json:
         **{field: " ".join(document_terms(text, english=english)) for field, text in texts.items()},
         # JSON, so that every key reads back exactly, half a surrogate pair included.
         "key": json.dumps(str(passage.key)),
-        "record": record_term(node.identity, passage.content_hash),
+        "record": _record(node.identity, passage.content_hash),
         "generation": generation,
         "visibleTo": [engine_text(audience) for audience in node.visible_to],
         **{name: list(values) for name, values in filter_values(node).items() if values},
