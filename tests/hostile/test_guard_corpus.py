@@ -13,7 +13,7 @@ SLOWEST = 0.020
 
 
 def ask(row: Row, visibility: Visibility | None = None) -> GuardedQuery:
-    return guard(row.text, row.params, profiles()[row.profile], visibility=visibility)
+    return guard(row.text, row.params, profiles()[row.profile], visibility=visibility, cache=None)
 
 
 @pytest.mark.parametrize("row", rows("reject"), ids=lambda row: row.id)
@@ -54,15 +54,15 @@ def test_a_row_of_policy_is_refused_or_answered(row: Row) -> None:
 
 
 def test_no_row_takes_long() -> None:
-    """The best of three, since the machine may be busy; the first may pay for imports and caches."""
+    """The best of three, of this thread's own time: the machine may be busy, and the first pays for caches."""
     slow = []
     for row in (*rows("accept"), *rows("reject"), *rows("either")):
         times = []
         for _ in range(3):
-            started = time.perf_counter()
+            started = time.thread_time()
             with suppress(Violation):
                 ask(row)
-            times.append(time.perf_counter() - started)
+            times.append(time.thread_time() - started)
         if min(times) > SLOWEST:
             slow.append((row.id, min(times)))
     assert not slow
