@@ -1,5 +1,7 @@
 """MATCH, UNWIND, subqueries and patterns inside expressions."""
 
+from dataclasses import replace
+
 from cypher_guard.binder import Binder, Bound, Scope
 from cypher_guard.checks import check_connected
 from cypher_guard.expression_binding import item_of
@@ -14,6 +16,8 @@ from cypher_guard.tree import (
     RelationshipPattern,
     Subquery,
     Unwind,
+    Variable,
+    parts,
 )
 from cypher_guard.value_types import BOOLEAN, INTEGER, ValueType, list_of
 from cypher_guard.violation import Refusal
@@ -90,7 +94,29 @@ def bind_subquery(binder: Binder, node: Subquery, scope: Scope) -> Bound:
         for match in node.clauses:
             bound, inner = bind_match(binder, match, inner, nested=True)
             clauses.append(bound)
+        clauses = [_without_idle_names(match, clauses) for match in clauses]
     return Subquery(node.kind, tuple(clauses), None, node.position), BOOLEAN if node.kind == "EXISTS" else INTEGER
+
+
+def _without_idle_names(match: Match, clauses: list[Match]) -> Match:
+    """A path's name that nothing uses goes: not every engine reads one in a subquery."""
+    paths = tuple(
+        [
+            replace(path, variable=None) if path.variable is not None and not _uses(clauses, path.variable) else path
+            for path in match.paths
+        ]
+    )
+    return replace(match, paths=paths)
+
+
+def _uses(clauses: list[Match], name: str) -> bool:
+    waiting: list[object] = [each.where for each in clauses if each.where is not None]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, Variable) and node.name == name:
+            return True
+        waiting.extend(parts(node))
+    return False
 
 
 def _bind_collect(binder: Binder, node: Subquery, scope: Scope) -> Bound:

@@ -69,11 +69,11 @@ def _ungrouped(node: object, keys: list[Expression], names: Container[str]) -> s
     return None
 
 
-def substitute(expression: Expression, items: list[Item]) -> tuple[Expression, str | None]:
-    """The expression in terms of the columns, and a name in it that is no column, if any is left."""
+def substitute(expression: Expression, items: list[Item], names: Container[str]) -> tuple[Expression, str | None]:
+    """The expression in terms of the columns, and a name of `names` left in it that is no column, if any is."""
     columns = [(item.expression, Variable(item.name, item.position)) for item in items]
     shown = _substitute(expression, columns)
-    return shown, _foreign(shown, frozenset([item.name for item in items]))
+    return shown, _foreign(shown, frozenset([item.name for item in items]), names)
 
 
 def _substitute(node: Expression, columns: list[tuple[Expression, Variable]]) -> Expression:
@@ -98,25 +98,21 @@ def _substitute_value(value: object, columns: list[tuple[Expression, Variable]])
     return value
 
 
-def _foreign(node: object, known: frozenset[str]) -> str | None:
+def _foreign(node: object, known: frozenset[str], names: Container[str]) -> str | None:
+    """A variable of before the clause, or an aggregate; what the expression binds itself is in neither."""
     if is_aggregate(node):
         return "an aggregate"
-    if isinstance(node, Variable):
-        return None if node.name in known else node.name
-    if isinstance(node, (ListComprehension, Quantifier)):
-        known_inside = known | {node.variable}
-        inner = [node.where, getattr(node, "result", None)]
-        sources = [_foreign(node.source, known)]
-        sources.extend(_foreign(each, known_inside) for each in inner if each is not None)
-        return next((name for name in sources if name is not None), None)
-    if isinstance(node, Path):
-        known = known | {each.variable for each in node.nodes if each.variable and each.variable.startswith("__")}
-    if isinstance(node, (NodePattern, RelationshipPattern)):
-        name = node.variable
-        if name is not None and not name.startswith("__") and name not in known:
+    if isinstance(node, (Variable, NodePattern, RelationshipPattern)):
+        name = node.name if isinstance(node, Variable) else node.variable
+        if name is not None and name in names and name not in known:
             return name
+    if isinstance(node, (ListComprehension, Quantifier)):
+        inner = [each for each in (node.where, getattr(node, "result", None)) if each is not None]
+        found = [_foreign(node.source, known, names)]
+        found.extend(_foreign(each, known | {node.variable}, names) for each in inner)
+        return next((name for name in found if name is not None), None)
     for part in parts(node):
-        name = _foreign(part, known)
+        name = _foreign(part, known, names)
         if name is not None:
             return name
     return None

@@ -169,11 +169,25 @@ def read_labels(cursor: Cursor) -> LabelExpression:
     """A label expression: names, `&` or `:`, `|`, `!`, `%` and parentheses."""
     position = cursor.position
     options = [_read_all_labels(cursor)]
-    while cursor.accept("|"):
+    while cursor.kind == "|" and _label_follows(cursor):
+        cursor.advance()
         cursor.accept(":")
         options.append(_read_all_labels(cursor))
     _check_label_count(cursor, len(options), position)
     return options[0] if len(options) == 1 else LabelChain("|", tuple(options), position)
+
+
+def _label_follows(cursor: Cursor) -> bool:
+    """Whether `|` goes on with labels, or starts a comprehension's result: `[x IN xs WHERE x:A | x.name]`."""
+    following = cursor.ahead(1)
+    if following in (":", "!", "%"):
+        return True
+    if following == "(":
+        return cursor.ahead(2) in ("!", "%", "(") or cursor.names(2)
+    return is_name(following) and cursor.ahead(2) not in _FOLLOWS_A_VALUE
+
+
+_FOLLOWS_A_VALUE = frozenset({".", "(", "[", "{", "+", "-", "*", "/", "^", "||", "<", ">", "IN"})
 
 
 def _check_label_count(cursor: Cursor, count: int, position: int) -> None:

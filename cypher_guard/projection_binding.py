@@ -37,7 +37,7 @@ def bind_projection(binder: Binder, projection: Projection, scope: Scope) -> Bou
     closed = projection.distinct or any(grouped)
     if not any(grouped):
         binder.no_aggregates = "in the order of rows that are not aggregated"
-    order = tuple([_bind_order(binder, key, items, merged, closed) for key in projection.order])
+    order = tuple([_bind_order(binder, key, items, scope, merged, closed) for key in projection.order])
     binder.no_aggregates = "outside RETURN and WITH"
     if projection.skip is not None and not order:
         order = _total_order(items, types)
@@ -49,7 +49,7 @@ def bind_projection(binder: Binder, projection: Projection, scope: Scope) -> Bou
     if projection.where is not None:
         with binder.inside("in WHERE"):
             where = binder.boolean(projection.where, merged, "WHERE")
-        where = _in_columns(where, items, projection.position, "be tested") if closed else where
+        where = _in_columns(where, items, scope, projection.position, "be tested") if closed else where
     position = projection.position
     bound = Projection(projection.distinct, False, tuple(items), order, skip, limit, where, projection.final, position)
     clauses: tuple[Projection, ...] = (bound,)
@@ -95,17 +95,21 @@ def _bind_items(binder: Binder, projection: Projection, scope: Scope) -> tuple[l
     return items, types, grouped
 
 
-def _bind_order(binder: Binder, key: Order, items: list[Item], scope: Scope, closed: bool) -> Order:
-    expression, _ = binder.expression(key.expression, scope)
+def _bind_order(
+    binder: Binder, key: Order, items: list[Item], before: Scope, merged: Scope, closed: bool
+) -> Order:
+    expression, _ = binder.expression(key.expression, merged)
     if closed:
-        expression = _in_columns(expression, items, key.position, "order rows")
+        expression = _in_columns(expression, items, before, key.position, "order rows")
     return Order(expression, key.descending, key.position)
 
 
-def _in_columns(expression: Expression, items: list[Item], position: int, purpose: str) -> Expression:
+def _in_columns(
+    expression: Expression, items: list[Item], before: Scope, position: int, purpose: str
+) -> Expression:
     """After DISTINCT or an aggregate only the columns remain, so what equals a column's expression names the column."""
     names = [item.name for item in items]
-    shown, missing = substitute(expression, items)
+    shown, missing = substitute(expression, items, before.names)
     if missing is not None:
         raise Refusal(
             "unknown_variable",

@@ -262,7 +262,10 @@ def _logical(renderer: Renderer, node: Logical) -> str:
 
 
 def _predicate(renderer: Renderer, node: Predicate) -> str:
-    return f"{renderer.operand(node.left, _PREDICATE)} {node.operator} {renderer.operand(node.right, _PREDICATE)}"
+    left, right = renderer.operand(node.left, _PREDICATE), renderer.operand(node.right, _PREDICATE)
+    # An engine of ours reads any bracket behind IN as a list of values.
+    right = f"({right})" if isinstance(node.right, (ListComprehension, PatternComprehension)) else right
+    return f"{left} {node.operator} {right}"
 
 
 def _list(renderer: Renderer, node: ListOf) -> str:

@@ -75,6 +75,19 @@ from tests.unit.cypher_guard.rendered import PROFILE, ask, refused, rendered
         ("MATCH (a) RETURN 'a' || a.name AS s", "MATCH (a) RETURN $__s0 + a.name AS s LIMIT 101"),
         ("MATCH (a) RETURN UPPER(a.name) AS s", "MATCH (a) RETURN toUpper(a.name) AS s LIMIT 101"),
         ("MATCH (a) RETURN a['name'] AS s", "MATCH (a) RETURN a.name AS s LIMIT 101"),
+        (
+            "MATCH (a:A) WHERE EXISTS { MATCH p = (a)-[:CALLS]->(b) } RETURN a.name IN [x IN a.tags | x] AS n",
+            "MATCH (a:A) WHERE EXISTS { MATCH (a)-[:CALLS]->(b) } RETURN a.name IN ([x IN a.tags | x]) AS n LIMIT 101",
+        ),
+        (
+            "MATCH (a:A) RETURN [(a)-[:CALLS]->(b) WHERE b:A|B | b.name] AS n",
+            "MATCH (a:A) RETURN [(a)-[:CALLS]->(b) WHERE b:A OR b:B | b.name] AS n LIMIT 101",
+        ),
+        (
+            "MATCH (a:A) WITH a, count(*) AS c WHERE EXISTS { (a)-[:CALLS]->(b) WHERE b.size > c } RETURN c",
+            "MATCH (a:A) WITH a AS a, count(*) AS c WHERE EXISTS { MATCH (a)-[:CALLS]->(b) WHERE b.size > c } "
+            "RETURN c AS c LIMIT 101",
+        ),
         ("MATCH (limit:A) RETURN limit.name AS n LIMIT 3", "MATCH (`limit`:A) RETURN `limit`.name AS n LIMIT 4"),
         (
             "MATCH (where:A) WHERE where.size = 1 RETURN where.name AS end ORDER BY end DESC",
