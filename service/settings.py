@@ -176,6 +176,9 @@ class Settings(BaseModel):
     opensearch_password: SecretStr = _row(SecretStr(""), "Its password; from the environment only.")
     qdrant_url: str = _row("", "URL of Qdrant; empty keeps the vectors in the data folder.")
     qdrant_key: SecretStr = _row(SecretStr(""), "API key of Qdrant; from the environment only.")
+    engine_prefix: str = _row(
+        "cogitave", "What the names of indexes and collections begin with.", pattern=r"^[a-z][a-z0-9-]*$"
+    )
     engine_connections: int = _row(32, "Most connections that are open to one engine.", "connections", ge=1)
 
     # Runs

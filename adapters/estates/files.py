@@ -3,12 +3,10 @@
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path, PurePosixPath
 
+from adapters.estates.nearest import Nearest
 from service.domain.diagnostics import Diagnostic, Severity
-
-_NEAREST_POOL = 1_000
 
 
 class FileUnreadable(Exception):
@@ -44,7 +42,7 @@ class EstateFiles:
         self._folded: dict[str, str] = {}
         self._by_name: dict[str, list[str]] = {}
         self._by_folder: dict[str, list[str]] = {}
-        self._nearest: dict[str, str | None] = {}
+        self._nearest = Nearest()
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -63,20 +61,15 @@ class EstateFiles:
 
     def nearest(self, path: str) -> str | None:
         """The file that a mistyped path most likely means: same name elsewhere, else a like name beside it."""
-        if path not in self._nearest:
-            folder, _, name = path.rpartition("/")
-            if not self._by_name:
-                for known in self.paths:
-                    known_folder, _, known_name = known.rpartition("/")
-                    self._by_name.setdefault(known_name, []).append(known)
-                    self._by_folder.setdefault(known_folder, []).append(known)
-            same_name = self._by_name.get(name, [])[:_NEAREST_POOL]
-            siblings = self._by_folder.get(folder, [])[:_NEAREST_POOL]
-            close = get_close_matches(path, same_name, n=1, cutoff=0.0) or get_close_matches(
-                path, siblings, n=1, cutoff=0.7
-            )
-            self._nearest[path] = close[0] if close else None
-        return self._nearest[path]
+        folder, _, name = path.rpartition("/")
+        if not self._by_name:
+            for known in self.paths:
+                known_folder, _, known_name = known.rpartition("/")
+                self._by_name.setdefault(known_name, []).append(known)
+                self._by_folder.setdefault(known_folder, []).append(known)
+        if name in self._by_name:
+            return self._nearest.among(path, self._by_name[name], likeness=0.0)
+        return self._nearest.among(path, self._by_folder.get(folder, []), likeness=0.7)
 
     def read(self, path: str, limit: int | None = None) -> SourceText:
         """Raises FileUnreadable: outside the estate, missing, larger than `limit` (the page bound), not UTF-8."""

@@ -2,14 +2,12 @@
 
 from collections import Counter
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 
+from adapters.estates.nearest import Nearest
 from service.domain.graph import NodeKind
 from service.domain.monikers import Moniker
 
-_NEAREST_POOL = 5_000
-_NEAR = 0.8
-_NEAR_FOLDER = 0.9
+_FOLDERS = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +90,8 @@ class EstateIndex:
         self._by_address: dict[str, PageEntry] = {}
         self._retired_addresses: dict[str, Retirement] = {}
         self._folders: dict[str, list[str]] = {}
-        self._near_folders: dict[str, str | None] = {}
+        self._nearest = Nearest()
+        self._near_folders = Nearest(_FOLDERS)
 
     def add(self, entry: PageEntry) -> None:
         self.pages[entry.path] = entry
@@ -131,8 +130,7 @@ class EstateIndex:
         folder = self._near_folder(_uid_folder(uid))
         if folder is None:
             return None
-        close = get_close_matches(uid, self._folders[folder][:_NEAREST_POOL], n=1, cutoff=_NEAR)
-        return close[0] if close else None
+        return self._nearest.among(uid, self._folders[folder], likeness=0.8)
 
     def in_uid_space(self, uid: str) -> bool:
         """Whether the uid shares its folder or namespace with a page of this estate."""
@@ -143,10 +141,7 @@ class EstateIndex:
         """The folder itself, else one spelt much like it. Estates name few folders, and ask for them often."""
         if folder in self._folders:
             return folder
-        if folder not in self._near_folders:
-            close = get_close_matches(folder, list(self._folders)[:_NEAREST_POOL], n=1, cutoff=_NEAR_FOLDER)
-            self._near_folders[folder] = close[0] if close else None
-        return self._near_folders[folder]
+        return self._near_folders.among(folder, list(self._folders), likeness=0.9)
 
 
 def address_key(address: str) -> str:

@@ -23,6 +23,8 @@ from service.domain.graph import NodeIdentity, NodeKind
 from service.domain.monikers import MonikerInvalid, MonikerRange
 
 MIME_MARK = "### YamlMime:"
+_MOST_MONIKERS = 1_000
+"""An estate that names more versions than this is not taken at its word: a page refers to all that it holds for."""
 _NO_PAGES = frozenset({"Achievements", "ZonePivotGroups", "TableOfContent", "TOC", "XRefMap", "Context"})
 
 
@@ -199,6 +201,8 @@ class EstateIndexer:
             position = text.find("moniker range=", position + 14)
 
     def _named(self, expression: str) -> None:
+        if len(self.index.monikers) >= _MOST_MONIKERS:
+            return
         try:
             self.index.monikers.update(MonikerRange.parse(expression).named)
         except MonikerInvalid:

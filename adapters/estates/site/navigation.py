@@ -42,6 +42,7 @@ class Navigation:
         self._locale = locale
         self._topics: dict[str, NodeRecord] = {}
         self._referred: set[str] = set()
+        self._visited: set[tuple[str, str]] = set()
         self._findings: list[Diagnostic] = []
         self.found = False
 
@@ -143,6 +144,10 @@ class Navigation:
             if target in place.trail or len(place.trail) >= _REFERRED_DEPTH:
                 self._report(place, "toc_cycle", f"{target} refers to itself.", "Take one of the references out.")
                 continue
+            visit = (target, above.uid if above is not None else "")
+            if visit in self._visited:
+                continue
+            self._visited.add(visit)
             yield from self._places(tocs[target], target, above, groups, (*place.trail, target))
 
     def _children(

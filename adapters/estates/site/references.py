@@ -19,8 +19,8 @@ def document_references(
     """Everything the text states, kind by kind, each in the order of the text."""
     for link in document.links:
         yield from resolver.resolve(link, page)
-    for zone in document.zones:
-        yield from moniker_references(zone.expression, "moniker-zone", zone.file, zone.line, context)
+    for expression, zone in {zone.expression: zone for zone in reversed(document.zones)}.items():
+        yield from moniker_references(expression, "moniker-zone", zone.file, zone.line, context)
     for inclusion in document.inclusions:
         yield Reference(
             type=EdgeType.DERIVED_FROM,
