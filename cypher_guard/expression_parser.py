@@ -206,7 +206,7 @@ def _read_postfix(cursor: Cursor, subject: Expression) -> Expression:
         if cursor.accept("."):
             subject = Property(subject, cursor.name("a property key"), position)
         elif cursor.accept(":"):
-            subject = LabelTest(subject, read_labels(cursor), position)
+            subject = LabelTest(subject, read_labels(cursor, in_value=True), position)
         else:
             subject = _read_index(cursor, subject, position)
     return subject

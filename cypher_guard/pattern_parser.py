@@ -165,11 +165,14 @@ def read_map(cursor: Cursor) -> MapOf:
     return MapOf(tuple(entries), position)
 
 
-def read_labels(cursor: Cursor) -> LabelExpression:
-    """A label expression: names, `&` or `:`, `|`, `!`, `%` and parentheses."""
+def read_labels(cursor: Cursor, *, in_value: bool = False) -> LabelExpression:
+    """A label expression: names, `&` or `:`, `|`, `!`, `%` and parentheses.
+
+    in_value: in an expression, where a bar may also start a comprehension's result.
+    """
     position = cursor.position
     options = [_read_all_labels(cursor)]
-    while cursor.kind == "|" and _label_follows(cursor):
+    while cursor.kind == "|" and (not in_value or _label_follows(cursor)):
         cursor.advance()
         cursor.accept(":")
         options.append(_read_all_labels(cursor))

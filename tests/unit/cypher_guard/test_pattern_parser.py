@@ -81,6 +81,12 @@ def test_label_expressions() -> None:
     assert labels == LabelChain("|", (LabelChain("&", (a, inner, d), 0), AnyLabel(0)), 0)
 
 
+def test_a_map_may_follow_a_choice_of_labels() -> None:
+    node = read("(n:A|B {x: 1})")[0].nodes[0]
+    assert node.labels == LabelChain("|", (LabelName("A", 0), LabelName("B", 0)), 0)
+    assert node.properties is not None
+
+
 def test_is_names_a_label_and_may_be_a_variable() -> None:
     node = read("(n IS A)")[0].nodes[0]
     assert (node.variable, node.labels) == ("n", LabelName("A", 0))
