@@ -29,7 +29,7 @@ def test_a_newcomer_types_and_reads_the_page(url, open_page):
 
 
 def test_the_page_and_the_api_say_the_same(url, open_page):
-    answer = httpx.get(f"{url}/v1/search", params={"q": "query deadline", "explain": "true"}, timeout=20).json()
+    answer = httpx.get(f"{url}/v1/search", params={"q": "query deadline", "explain": "true"}, timeout=60).json()
     page = open_page(f"{url}/?q=query+deadline")
     assert page.locator(".hit .uid").all_text_contents() == [hit["uid"] for hit in answer["hits"]]
     for shown, hit in zip(page.locator(".hit").all(), answer["hits"], strict=True):

@@ -33,7 +33,7 @@ def url(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def client(url):
-    with httpx.Client(base_url=url, timeout=20) as client:
+    with httpx.Client(base_url=url, timeout=60) as client:
         yield client
 
 
