@@ -43,8 +43,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.browser)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """Gone before other tests run: Playwright's own event loop would stand in the way of theirs."""
     chromium = os.environ.get("COGITAVE_QUERY_TEST_CHROMIUM") or shutil.which("chromium")
     if chromium is None:
         if os.environ.get("CI"):
