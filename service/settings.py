@@ -181,6 +181,20 @@ class Settings(BaseModel):
     )
     engine_connections: int = _row(32, "Most connections that are open to one engine.", "connections", ge=1)
 
+    # Embedded engines
+    embedded_threads: int = _row(2, "Threads in which one embedded engine answers.", "threads", ge=1)
+    embedded_waiting: int = _row(64, "Calls that may wait for one embedded engine; more are refused.", "calls", ge=0)
+    text_index_memory: int = _row(
+        64_000_000, "Passages that the text index gathers before it writes them.", "bytes", ge=15_000_000
+    )
+    passage_cache: int = _row(10_000, "Passages that are kept in memory as they are shown.", "passages", ge=0)
+    passage_names: int = _row(200_000, "Passages whose names are kept in memory for each leg.", "passages", ge=0)
+    vector_exact_passages: int = _row(
+        100_000, "Passages without an HNSW graph, compared one by one, from which on one is built.", "passages", ge=1
+    )
+    vector_graph_deadline: int = _row(3_600, "Time that building an HNSW graph may take.", "seconds", ge=1)
+    page_rank_classes: int = _row(8, "Visibility classes whose walks are kept in memory.", "classes", ge=1)
+
     # Runs
     run_log_records: int = _row(10_000, "Runs that are kept; the oldest give way.", "runs", ge=0)
 

@@ -61,7 +61,7 @@ class VectorShards:
         return copy
 
     async def index(self, copy: Path, *, seconds: float) -> bool:
-        """Build the copy's graph in another process; False, and a line in the log, where that fails or takes too long."""
+        """Build the copy's graph in another process; False, and a line in the log, where that fails or takes long."""
         process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
