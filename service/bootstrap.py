@@ -1,7 +1,7 @@
 """The composition root: the only place that chooses adapters."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -52,6 +52,7 @@ from service.retrieval.ranker import Ranker
 from service.settings import Settings
 from service.tools.local import LocalToolbox
 
+EDGE_PROPERTIES = frozenset("weight via file line ordinal publishId".split())
 GRAPH_PROPERTIES = frozenset(
     """uid locale kind title type url summary path docset workspace products topics roles audience region level
     monikerRange monikers aliases lastModified contentHash language durationMinutes family order
@@ -122,9 +123,9 @@ async def open_owned(settings: Settings, data: Path) -> AsyncIterator[Owned]:
             projections=projections,
             readers=readers(reading_rules(settings)),
             settings=settings,
+            migrators=[part.migrator for part in (graph, lexical, vectors) if part.migrator is not None],
         )
-        migrators = [part.migrator for part in (graph, lexical, vectors) if part.migrator is not None]
-        preparing = asyncio.create_task(_prepare(migrators, publisher))
+        preparing = asyncio.create_task(_prepare(publisher))
         opened.push_async_callback(_stop, preparing)
         toolbox = LocalToolbox(retrieval, publisher, Doctor(graph.store, graph.reader, projections, settings))
         yield Owned(toolbox, run_log, folder.announce)
@@ -138,13 +139,13 @@ async def open_migrators(settings: Settings) -> AsyncIterator[list[Migrator]]:
         if settings.neo4j_url:
             found.append(Neo4jMigrator(_neo4j(settings, opened)))
         if settings.opensearch_url:
-            found.append(OpenSearchMigrator(_opensearch(settings, opened)))
+            found.append(OpenSearchMigrator(_opensearch(settings, opened), prefix=settings.engine_prefix))
         if settings.qdrant_url:
             embedder = await _open_embedder(settings)
             opened.push_async_callback(embedder.close)
-            found.append(
-                QdrantMigrator(_qdrant(settings, opened), model=embedder.model, dimensions=embedder.dimensions)
-            )
+            client = _qdrant(settings, opened)
+            model, dimensions, prefix = embedder.model, embedder.dimensions, settings.engine_prefix
+            found.append(QdrantMigrator(client, model=model, dimensions=dimensions, prefix=prefix))
         yield found
 
 
@@ -185,11 +186,19 @@ async def _open_graph(settings: Settings, folder: DataFolder, opened: AsyncExitS
         opened.push_async_callback(gds.close)
         return _Graph(Neo4jGraphStore(driver), neo4j, gds, Neo4jMigrator(driver))
     rebuild = partial(link, default_locale=settings.default_locale)
-    store = await asyncio.to_thread(EmbeddedGraphStore.open, folder.graph, rebuild=rebuild)
+    threads, waiting = settings.embedded_threads, settings.embedded_waiting
+    store = await asyncio.to_thread(EmbeddedGraphStore.open, folder.graph, rebuild=rebuild, waiting=waiting)
     opened.push_async_callback(store.close)
-    reader = EmbeddedGraphReader(lambda: store.live)
+    reader = EmbeddedGraphReader(lambda: store.live, workers=threads, waiting=waiting)
     opened.push_async_callback(reader.close)
-    ranker = ScipyRanker(lambda: store.live, weights=weights, damping=damping, iterations=iterations)
+    ranker = ScipyRanker(
+        lambda: store.live,
+        weights=weights,
+        damping=damping,
+        iterations=iterations,
+        kept=settings.page_rank_classes,
+        waiting=waiting,
+    )
     opened.push_async_callback(ranker.close)
     return _Graph(store, reader, ranker)
 
@@ -198,9 +207,20 @@ async def _open_lexical(settings: Settings, folder: DataFolder, opened: AsyncExi
     title, heading = settings.title_boost, settings.heading_boost
     if settings.opensearch_url:
         client = _opensearch(settings, opened)
-        index = OpenSearchIndex(client, title_boost=title, heading_boost=heading)
-        return _Lexical(index, OpenSearchMigrator(client))
-    embedded = await asyncio.to_thread(TantivyIndex.open, folder.text, title_boost=title, heading_boost=heading)
+        prefix = settings.engine_prefix
+        index = OpenSearchIndex(client, prefix=prefix, title_boost=title, heading_boost=heading)
+        return _Lexical(index, OpenSearchMigrator(client, prefix=prefix))
+    embedded = await asyncio.to_thread(
+        TantivyIndex.open,
+        folder.text,
+        title_boost=title,
+        heading_boost=heading,
+        memory=settings.text_index_memory,
+        kept_keys=settings.passage_names,
+        kept_passages=settings.passage_cache,
+        workers=settings.embedded_threads,
+        waiting=settings.embedded_waiting,
+    )
     opened.push_async_callback(embedded.close)
     return _Lexical(embedded)
 
@@ -209,9 +229,20 @@ async def _open_vectors(settings: Settings, folder: DataFolder, embedder: Embedd
     model, dimensions = embedder.model, embedder.dimensions
     if settings.qdrant_url:
         client = _qdrant(settings, opened)
-        index = QdrantIndex(client, model=model, dimensions=dimensions)
-        return _Vectors(index, QdrantMigrator(client, model=model, dimensions=dimensions))
-    embedded = await asyncio.to_thread(QdrantEdgeIndex.open, folder.vectors, model=model, dimensions=dimensions)
+        prefix = settings.engine_prefix
+        index = QdrantIndex(client, model=model, dimensions=dimensions, prefix=prefix)
+        return _Vectors(index, QdrantMigrator(client, model=model, dimensions=dimensions, prefix=prefix))
+    embedded = await asyncio.to_thread(
+        QdrantEdgeIndex.open,
+        folder.vectors,
+        model=model,
+        dimensions=dimensions,
+        exact_until=settings.vector_exact_passages,
+        index_seconds=settings.vector_graph_deadline,
+        kept_keys=settings.passage_names,
+        workers=settings.embedded_threads,
+        waiting=settings.embedded_waiting,
+    )
     opened.push_async_callback(embedded.close)
     return _Vectors(embedded)
 
@@ -266,14 +297,16 @@ def graph_profile(settings: Settings) -> Profile:
         edge_types=frozenset(edge.value for edge in EdgeType),
         labels=frozenset({"Node", *(kind.label for kind in NodeKind)}),
         properties=GRAPH_PROPERTIES,
+        edge_properties=EDGE_PROPERTIES,
+        allow_bare_arrows=True,
         default_rows=settings.graph_query_rows,
         max_rows=settings.graph_query_rows_cap,
         timeout_ms=settings.graph_query_deadline,
     )
 
 
-async def _prepare(migrators: Sequence[Migrator], publisher: Publisher) -> None:
-    """Bring the engines' schemas up to date and end an unfinished publish; engines may come up after we do.
+async def _prepare(publisher: Publisher) -> None:
+    """Make the stores fit to be read; engines may come up after we do.
 
     What another publisher has in hand is not ours to end.
     """
@@ -287,8 +320,6 @@ async def _prepare(migrators: Sequence[Migrator], publisher: Publisher) -> None:
             ),
         ):
             with attempt:
-                for migrator in migrators:
-                    await migrator.apply()
                 await publisher.recover()
     except PublishInProgress as error:
         log.info("recovery_left_to_another", reason=str(error))

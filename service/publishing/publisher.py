@@ -29,7 +29,7 @@ from service.domain.snapshots import (
     Snapshot,
     SnapshotChange,
 )
-from service.ports import EstateReader, GraphStore
+from service.ports import EstateReader, GraphStore, Migrator
 from service.publishing.estates import read_estates
 from service.publishing.journal import Journal
 from service.publishing.linking import link
@@ -46,9 +46,11 @@ class Publisher:
     projections: Projections
     readers: Sequence[EstateReader]
     settings: Settings
+    migrators: Sequence[Migrator] = ()
     planner: Planner = field(init=False)
     _writing: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
     _publishing: bool = field(default=False, init=False)
+    _migrated: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
         self.planner = Planner(self.store, self.projections, self.settings)
@@ -84,7 +86,8 @@ class Publisher:
             self._publishing = False
 
     async def recover(self, progress: Progress = silent) -> None:
-        """End what an earlier publish left unfinished: take it back before its flip, complete it after."""
+        """Bring the engines' schemas up to date, and end what an earlier publish left unfinished: take it back before
+        its flip, complete it after. Raises PublishInProgress while another publisher has it in hand."""
         async with self._writing:
             await self._recover(progress)
 
@@ -105,6 +108,10 @@ class Publisher:
         return _result(plan, embedded, dry_run, time.perf_counter() - started)
 
     async def _recover(self, progress: Progress) -> None:
+        if not self._migrated:
+            for migrator in self.migrators:
+                await migrator.apply()
+            self._migrated = True
         entry = await self.store.unfinished()
         if entry is None:
             return
