@@ -33,9 +33,20 @@ async def open_toolbox(settings: Settings, data: Path) -> AsyncIterator[Toolbox]
 
 @asynccontextmanager
 async def own(settings: Settings, data: Path) -> AsyncIterator[bootstrap.Owned]:
-    """The stores themselves; a folder that is held is waited for as above."""
+    """The stores themselves; a folder that is held is waited for as above, but not one that a server owns."""
+    refuse_where_served(data)
     async with AsyncExitStack() as held:
         yield await _enter_in_time(held, lambda: bootstrap.open_owned(settings, data), settings)
+
+
+def refuse_where_served(data: Path) -> None:
+    """Raises DataFolderHeld where a server owns the folder: it will not go away by itself."""
+    owner = bootstrap.owner(data)
+    if owner is not None and owner.url is not None:
+        raise DataFolderHeld(
+            f"{data} is served already, by process {owner.pid} on {owner.url}. Use that server, stop it, or name "
+            "another folder with --data."
+        )
 
 
 async def _enter_in_time(

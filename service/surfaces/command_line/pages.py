@@ -1,7 +1,7 @@
 """Each result as a person reads it on a terminal. Every text of a document goes through `printable`."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -11,12 +11,14 @@ from rich.text import Text
 
 from service.domain.results import (
     DiagnosticResult,
+    DoctorResult,
     GraphQueryResult,
     Hit,
     ListResult,
     NodeResult,
     PassageResult,
     PublishResult,
+    RootResult,
     SearchResult,
     WhyNotResult,
 )
@@ -120,6 +122,40 @@ def _facets(facets: Mapping[str, Mapping[str, int]]) -> list[RenderableType]:
 
 def _next_page(cursor: str) -> Text:
     return Text(f"More: --cursor {cursor}", style="dim", no_wrap=True, overflow="ignore")
+
+
+def roots_page(roots: Sequence[RootResult]) -> RenderableType:
+    table = _table("", "content root", "generation", "published", "nodes", "passages")
+    for root in roots:
+        mark = "*" if root.current else ""
+        _row(
+            table,
+            mark,
+            root.content_root,
+            str(root.generation),
+            root.published_at,
+            str(root.nodes),
+            str(root.passages),
+        )
+    return table
+
+
+def doctor_page(result: DoctorResult) -> RenderableType:
+    table = _table("store", "finding", "count", "examples")
+    for finding in result.findings:
+        _row(table, finding.store, finding.code, str(finding.count), ", ".join(finding.examples))
+    verdict = Text("All stores hold the same snapshot.", style="green") if result.healthy else table
+    about = f"Content root {result.content_root[:12]}, {result.nodes} nodes, {result.passages} passages."
+    return Group(verdict, Text(about, style="dim"))
+
+
+def migration_page(steps: Sequence[Mapping[str, str | int]], *, dry_run: bool) -> RenderableType:
+    table = _table("engine", "number", "step")
+    for step in steps:
+        _row(table, *(str(step[name]) for name in ("engine", "number", "name")))
+    if not steps:
+        return Text("Nothing to do.")
+    return Group(table, Text("Nothing was done: a dry run.", style="dim")) if dry_run else table
 
 
 def _hit(place: int, hit: Hit) -> RenderableType:

@@ -10,11 +10,10 @@ import uvicorn
 from rich.text import Text
 from starlette.types import ASGIApp
 
-from service import bootstrap
-from service.domain.errors import DataFolderHeld, SettingInvalid, Unavailable
+from service.domain.errors import SettingInvalid, Unavailable
 from service.settings import Settings
 from service.surfaces.application import application
-from service.surfaces.command_line.access import own
+from service.surfaces.command_line.access import own, refuse_where_served
 from service.surfaces.command_line.output import Output, printable
 from service.surfaces.logging import LoggedToolbox, configure_logging
 
@@ -32,12 +31,7 @@ async def serve(settings: Settings, data: Path, output: Output) -> None:
     """Raises SettingInvalid for an address beyond loopback, AddressUnavailable, or DataFolderHeld; else returns when a
     signal has stopped the server and the stores are closed."""
     configure_logging("info")
-    owner = bootstrap.owner(data)
-    if owner is not None and owner.url is not None:
-        raise DataFolderHeld(
-            f"{data} is served already, by process {owner.pid} on {owner.url}. Use that server, stop it, or name "
-            "another folder with --data."
-        )
+    refuse_where_served(data)
     with listen(settings) as listening:
         url = address(listening)
         async with own(settings, data) as owned:

@@ -1,0 +1,46 @@
+"""One run of the program: what stands before the command, and the ways to work with its data folder."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from service.settings import LoadedSettings, load_settings
+from service.surfaces.command_line.output import Output
+from service.tools.toolbox import Toolbox
+
+if TYPE_CHECKING:
+    from service.tools.local import LocalToolbox
+
+
+@dataclass(frozen=True, slots=True)
+class Invocation:
+    """What stands before the command, and holds for all of it. Only the commands that ask load the engines."""
+
+    data: Path
+    settings_file: Path | None
+    output: Output
+
+    def settings(self) -> LoadedSettings:
+        return load_settings(self.settings_file)
+
+    def ask(self, work: Callable[[Toolbox], Awaitable[int]]) -> int:
+        """Run `work` with the data folder's toolbox, whoever owns it; its answer is the exit code."""
+        from service.surfaces.command_line.access import open_toolbox
+
+        async def with_toolbox() -> int:
+            async with open_toolbox(self.settings().settings, self.data) as toolbox:
+                return await work(toolbox)
+
+        return asyncio.run(with_toolbox())
+
+    def keep(self, work: "Callable[[LocalToolbox], Awaitable[int]]") -> int:
+        """Run `work` on the stores themselves: what no server does for others."""
+        from service.surfaces.command_line.access import own
+
+        async def with_stores() -> int:
+            async with own(self.settings().settings, self.data) as owned:
+                return await work(owned.toolbox)
+
+        return asyncio.run(with_stores())

@@ -1,0 +1,144 @@
+"""The commands that keep an estate published and served."""
+
+import asyncio
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from service.domain.diagnostics import Severity
+from service.domain.requests import PublishRequest
+from service.surfaces.command_line import arguments, pages, settings_page
+from service.surfaces.command_line.endings import DONE, PARTLY_DONE
+from service.surfaces.command_line.invocation import Invocation
+from service.tools.toolbox import Toolbox
+
+if TYPE_CHECKING:
+    from service.tools.local import LocalToolbox
+
+commands = typer.Typer()
+
+
+@commands.command()
+def publish(
+    context: typer.Context,
+    paths: Annotated[list[str], typer.Argument(metavar="PATH…", help="Folders, each an estate.")],
+    strict: Annotated[bool, typer.Option("--strict", help="Publish nothing when there is a warning.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would change, and change nothing.")] = False,
+) -> int:
+    """Read estates and make them searchable. Publishing the same twice changes nothing."""
+    invocation: Invocation = context.obj
+    request = PublishRequest(paths=arguments.absolute(paths), strict=strict, dry_run=dry_run)
+
+    async def work(toolbox: Toolbox) -> int:
+        with invocation.output.progress() as progress:
+            result = await toolbox.publish(request, progress)
+        invocation.output.result(result, pages.publish_page)
+        has_errors = any(diagnostic.severity == Severity.ERROR for diagnostic in result.diagnostics)
+        return PARTLY_DONE if has_errors else DONE
+
+    return invocation.ask(work)
+
+
+@commands.command()
+def roots(context: typer.Context) -> int:
+    """List the snapshots that are kept, newest first."""
+    invocation: Invocation = context.obj
+
+    async def work(toolbox: "LocalToolbox") -> int:
+        kept = await toolbox.roots()
+        document = {"roots": [root.model_dump(mode="json", by_alias=True) for root in kept]}
+        invocation.output.document(document, pages.roots_page(kept))
+        return DONE
+
+    return invocation.keep(work)
+
+
+@commands.command()
+def rollback(
+    context: typer.Context,
+    root: Annotated[str, typer.Argument(help="The content root of a kept snapshot, or its beginning.")],
+) -> int:
+    """Publish a kept snapshot back, without its sources."""
+    invocation: Invocation = context.obj
+
+    async def work(toolbox: "LocalToolbox") -> int:
+        meant = [kept.content_root for kept in await toolbox.roots() if kept.content_root.startswith(root)]
+        with invocation.output.progress() as progress:
+            result = await toolbox.rollback(meant[0] if len(meant) == 1 else root, progress)
+        invocation.output.result(result, pages.publish_page)
+        return DONE
+
+    return invocation.keep(work)
+
+
+@commands.command()
+def doctor(
+    context: typer.Context,
+    repair: Annotated[bool, typer.Option("--repair", help="Make the stores hold what the graph says.")] = False,
+) -> int:
+    """Prove that all stores hold the same snapshot, or make it so."""
+    invocation: Invocation = context.obj
+
+    async def work(toolbox: "LocalToolbox") -> int:
+        with invocation.output.progress() as progress:
+            result = await toolbox.doctor(repair, progress)
+        invocation.output.result(result, pages.doctor_page)
+        return DONE if result.healthy else PARTLY_DONE
+
+    return invocation.keep(work)
+
+
+@commands.command()
+def migrate(
+    context: typer.Context,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")] = False,
+) -> int:
+    """Bring the engines that the settings name to the schema that this version needs."""
+    from service import bootstrap  # loads the engines' clients
+
+    invocation: Invocation = context.obj
+
+    async def steps() -> list[dict[str, str | int]]:
+        async with bootstrap.open_migrators(invocation.settings().settings) as migrators:
+            return [
+                {"engine": migrator.engine, "number": step.number, "name": step.name}
+                for migrator in migrators
+                for step in await (migrator.plan() if dry_run else migrator.apply())
+            ]
+
+    taken = asyncio.run(steps())
+    invocation.output.document({"steps": taken, "dryRun": dry_run}, pages.migration_page(taken, dry_run=dry_run))
+    return DONE
+
+
+@commands.command()
+def serve(
+    context: typer.Context,
+    host: Annotated[str | None, typer.Option(help="Loopback address to bind to instead of the setting's.")] = None,
+    port: Annotated[
+        int | None, typer.Option(min=0, max=65535, help="Port instead of the setting's; 0 takes a free one.")
+    ] = None,
+) -> int:
+    """Own the data folder and answer over HTTP, other commands on the folder included, until Ctrl-C."""
+    from service.surfaces.command_line.serving import serve as serve_until_stopped  # loads the web framework
+
+    invocation: Invocation = context.obj
+    given = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
+    settings = invocation.settings().settings.model_copy(update=given)
+    asyncio.run(serve_until_stopped(settings, invocation.data, invocation.output))
+    return DONE
+
+
+@commands.command("settings")
+def show_settings(
+    context: typer.Context,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print the manual's page of all settings.")] = False,
+) -> int:
+    """Print every setting with its value and where that comes from."""
+    invocation: Invocation = context.obj
+    if markdown:
+        typer.echo(settings_page.reference(), nl=False)
+        return DONE
+    rows = invocation.settings().rows()
+    invocation.output.document(settings_page.document(rows), settings_page.table(rows))
+    return DONE
