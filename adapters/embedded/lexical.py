@@ -113,8 +113,11 @@ class TantivyIndex:
     async def passages(
         self, keys: Sequence[PassageKey], scope: SearchScope, *, deadline: Deadline
     ) -> dict[PassageKey, Passage]:
-        if not keys:
-            return {}
+        if deadline.has_passed:
+            raise EngineLate(ENGINE)
+        known = self._by_heart(keys, scope) if keys else {}
+        if known is not None:
+            return known
         return await self._readers.run(lambda: self._fetch(keys, scope), deadline)
 
     async def highlight(self, text: str, passages: Sequence[Passage], *, deadline: Deadline) -> list[tuple[Span, ...]]:
@@ -211,8 +214,16 @@ class TantivyIndex:
         ]
         return in_order(ranked)
 
+    def _by_heart(self, keys: Sequence[PassageKey], scope: SearchScope) -> dict[PassageKey, Passage] | None:
+        """The passages without asking the engine; None where one is not remembered, or the scope may leave one out."""
+        _, holdings = self._state
+        if scope.filter.constraints() or not (holdings.all_current(scope) and holdings.all_visible(scope)):
+            return None
+        found = {key: passage for key in keys if (passage := self._passages.get(key)) is not None}
+        return found if all(key in found for key in keys) else None
+
     def _fetch(self, keys: Sequence[PassageKey], scope: SearchScope) -> dict[PassageKey, Passage]:
-        searcher, holdings = self._state
+        state = searcher, holdings = self._state
         names = [engine_text(str(key)) for key in keys]
         query = self._query(Query.term_set_query(self._schema, "key", names), scope, holdings)
         found = searcher.search(query, len(names), count=False).hits
@@ -226,6 +237,9 @@ class TantivyIndex:
                 self._keys.put(number, passage.key)
                 self._passages.put(passage.key, passage)
             passages[passage.key] = passage
+        if self._state is not state:
+            # Removed meanwhile, perhaps: what this search saw is not to be remembered.
+            self._passages.clear()
         return passages
 
     def _count(self, terms: Sequence[QueryTerm], scope: SearchScope) -> int:

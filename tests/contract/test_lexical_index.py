@@ -321,3 +321,21 @@ async def test_searches_go_on_while_the_next_generation_is_added(lexical_index: 
         assert sorted(await found(lexical_index, "slot", depth=20)) == [f"old {number}" for number in range(5)]
     await adding
     assert len(await found(lexical_index, "slot", depth=20, generation=2, principal=STAFF)) == 10
+
+
+async def test_what_was_fetched_once_is_fetched_right_again(lexical_index: LexicalIndex) -> None:
+    """Whatever an index remembers: another scope, another version, a removal."""
+    public, other = passage("public", "slot", products=("azure",)), passage("other", "slot")
+    await lexical_index.add([public, other], 1)
+    both = [public.key, other.key]
+    for _ in range(2):
+        assert await lexical_index.passages(both, scope(), deadline=soon()) == {public.key: public, other.key: other}
+        assert await lexical_index.passages(both, scope(product="azure"), deadline=soon()) == {public.key: public}
+        assert await lexical_index.passages(both, scope(0), deadline=soon()) == {}
+    await lexical_index.add([passage("other", "queue")], 1)
+    assert (await lexical_index.passages(both, scope(), deadline=soon()))[other.key].text == "queue"
+    await lexical_index.add([passage("secret", "slot", visible_to=("staff",))], 1)
+    await lexical_index.remove([(other.node.identity, other.content_hash)])
+    for principal in (STAFF, STAFF):
+        found = await lexical_index.passages(both, scope(principal=principal), deadline=soon())
+        assert found == {public.key: public}
