@@ -64,10 +64,7 @@ class OpenSearchIndex:
     async def add(self, passages: Sequence[Passage], generation: int) -> None:
         if not passages:
             return
-        lines: list[Json] = []
-        for passage in passages:
-            lines.append({"index": {"_id": _id(passage.key)}})
-            lines.append(_document(passage, generation))
+        lines = self.bulk_lines(passages, generation)
         async with engine_errors(self._write_seconds):
             answer = await self._client.bulk(body=lines, index=self._index, params={"refresh": "true"})
         if answer["errors"]:
@@ -75,19 +72,9 @@ class OpenSearchIndex:
             raise EngineUnavailable(ENGINE, f"a passage was not taken: {failure['type']}: {failure['reason']}")
 
     async def search(self, text: str, scope: SearchScope, *, depth: int, deadline: Deadline) -> list[PassageHit]:
-        terms = query_terms(text)
-        if not terms:
+        if not query_terms(text):
             return []
-        found = await self._search(
-            {
-                "query": {"bool": {"must": [self._any_of(terms)], "filter": _within(scope)}},
-                "collapse": {"field": "record"},
-                "size": depth,
-                "stored_fields": ["key"],
-                "track_total_hits": False,
-            },
-            deadline,
-        )
+        found = await self._search(self.search_body(text, scope, depth), deadline)
         hits = [PassageHit(_key(hit), hit["_score"]) for hit in found["hits"]["hits"]]
         return in_order(hits)
 
@@ -155,6 +142,25 @@ class OpenSearchIndex:
 
     async def close(self) -> None:
         """The client is its opener's to close."""
+
+    @staticmethod
+    def bulk_lines(passages: Sequence[Passage], generation: int) -> list[Json]:
+        """The bulk request that adds these passages."""
+        return [
+            line
+            for passage in passages
+            for line in ({"index": {"_id": _id(passage.key)}}, _document(passage, generation))
+        ]
+
+    def search_body(self, text: str, scope: SearchScope, depth: int) -> Json:
+        """The search request for a text that has terms."""
+        return {
+            "query": {"bool": {"must": [self._any_of(query_terms(text))], "filter": _within(scope)}},
+            "collapse": {"field": "record"},
+            "size": depth,
+            "stored_fields": ["key"],
+            "track_total_hits": False,
+        }
 
     async def _walk(self, pit: Json, generation: int) -> set[PassageKey]:
         keys: set[PassageKey] = set()
