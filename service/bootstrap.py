@@ -1,4 +1,8 @@
-"""The composition root: the only place that chooses adapters."""
+"""The composition root: the only place that chooses adapters.
+
+The clients of engines that are reached by URL take longer to import than all else together, so they are imported where
+a setting names such an engine, and every other command starts without them.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -6,11 +10,9 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import structlog
-from neo4j import AsyncDriver
-from opensearchpy import AsyncOpenSearch
-from qdrant_client import AsyncQdrantClient
 from tenacity import AsyncRetrying, retry_if_exception_type, wait_random_exponential
 
 from adapters.embedded.data_folder import DataFolder, Owner
@@ -24,17 +26,6 @@ from adapters.embedded.vectors import QdrantEdgeIndex
 from adapters.embedding.http import HttpEmbedder
 from adapters.embedding.minilm import MiniLM
 from adapters.estates import ReadingRules, readers
-from adapters.neo4j import connection as neo4j_connection
-from adapters.neo4j.migrator import Neo4jMigrator
-from adapters.neo4j.ranker import GdsRanker
-from adapters.neo4j.reader import Neo4jGraphReader
-from adapters.neo4j.store import Neo4jGraphStore
-from adapters.opensearch import connection as opensearch_connection
-from adapters.opensearch.lexical import OpenSearchIndex
-from adapters.opensearch.migrator import OpenSearchMigrator
-from adapters.qdrant import connection as qdrant_connection
-from adapters.qdrant.migrator import QdrantMigrator
-from adapters.qdrant.vectors import QdrantIndex
 from cypher_guard import Profile
 from service.domain.errors import PublishInProgress, Unavailable
 from service.domain.graph import EdgeType, NodeKind
@@ -51,6 +42,11 @@ from service.retrieval.query_vectors import QueryVectors
 from service.retrieval.ranker import Ranker
 from service.settings import Settings
 from service.tools.local import LocalToolbox
+
+if TYPE_CHECKING:
+    from neo4j import AsyncDriver
+    from opensearchpy import AsyncOpenSearch
+    from qdrant_client import AsyncQdrantClient
 
 EDGE_PROPERTIES = frozenset("weight via file line ordinal publishId".split())
 GRAPH_PROPERTIES = frozenset(
@@ -137,10 +133,16 @@ async def open_migrators(settings: Settings) -> AsyncIterator[list[Migrator]]:
     async with AsyncExitStack() as opened:
         found: list[Migrator] = []
         if settings.neo4j_url:
+            from adapters.neo4j.migrator import Neo4jMigrator
+
             found.append(Neo4jMigrator(_neo4j(settings, opened)))
         if settings.opensearch_url:
+            from adapters.opensearch.migrator import OpenSearchMigrator
+
             found.append(OpenSearchMigrator(_opensearch(settings, opened), prefix=settings.engine_prefix))
         if settings.qdrant_url:
+            from adapters.qdrant.migrator import QdrantMigrator
+
             embedder = await _open_embedder(settings)
             opened.push_async_callback(embedder.close)
             client = _qdrant(settings, opened)
@@ -179,6 +181,11 @@ async def _open_graph(settings: Settings, folder: DataFolder, opened: AsyncExitS
     weights = edge_weights(settings)
     damping, iterations = settings.page_rank_damping, settings.page_rank_iterations
     if settings.neo4j_url:
+        from adapters.neo4j.migrator import Neo4jMigrator
+        from adapters.neo4j.ranker import GdsRanker
+        from adapters.neo4j.reader import Neo4jGraphReader
+        from adapters.neo4j.store import Neo4jGraphStore
+
         driver = _neo4j(settings, opened)
         neo4j = Neo4jGraphReader(driver)
         opened.push_async_callback(neo4j.close)
@@ -206,6 +213,9 @@ async def _open_graph(settings: Settings, folder: DataFolder, opened: AsyncExitS
 async def _open_lexical(settings: Settings, folder: DataFolder, opened: AsyncExitStack) -> _Lexical:
     title, heading = settings.title_boost, settings.heading_boost
     if settings.opensearch_url:
+        from adapters.opensearch.lexical import OpenSearchIndex
+        from adapters.opensearch.migrator import OpenSearchMigrator
+
         client = _opensearch(settings, opened)
         prefix = settings.engine_prefix
         index = OpenSearchIndex(client, prefix=prefix, title_boost=title, heading_boost=heading)
@@ -228,6 +238,9 @@ async def _open_lexical(settings: Settings, folder: DataFolder, opened: AsyncExi
 async def _open_vectors(settings: Settings, folder: DataFolder, embedder: Embedder, opened: AsyncExitStack) -> _Vectors:
     model, dimensions = embedder.model, embedder.dimensions
     if settings.qdrant_url:
+        from adapters.qdrant.migrator import QdrantMigrator
+        from adapters.qdrant.vectors import QdrantIndex
+
         client = _qdrant(settings, opened)
         prefix = settings.engine_prefix
         index = QdrantIndex(client, model=model, dimensions=dimensions, prefix=prefix)
@@ -239,6 +252,7 @@ async def _open_vectors(settings: Settings, folder: DataFolder, embedder: Embedd
         dimensions=dimensions,
         exact_until=settings.vector_exact_passages,
         index_seconds=settings.vector_graph_deadline,
+        reserve=settings.vector_disk_reserve,
         kept_keys=settings.passage_names,
         workers=settings.embedded_threads,
         waiting=settings.embedded_waiting,
@@ -247,8 +261,10 @@ async def _open_vectors(settings: Settings, folder: DataFolder, embedder: Embedd
     return _Vectors(embedded)
 
 
-def _neo4j(settings: Settings, opened: AsyncExitStack) -> AsyncDriver:
-    driver = neo4j_connection.open_driver(
+def _neo4j(settings: Settings, opened: AsyncExitStack) -> "AsyncDriver":
+    from adapters.neo4j.connection import open_driver
+
+    driver = open_driver(
         settings.neo4j_url,
         settings.neo4j_user,
         settings.neo4j_password.get_secret_value(),
@@ -258,8 +274,10 @@ def _neo4j(settings: Settings, opened: AsyncExitStack) -> AsyncDriver:
     return driver
 
 
-def _opensearch(settings: Settings, opened: AsyncExitStack) -> AsyncOpenSearch:
-    client = opensearch_connection.open_client(
+def _opensearch(settings: Settings, opened: AsyncExitStack) -> "AsyncOpenSearch":
+    from adapters.opensearch.connection import open_client
+
+    client = open_client(
         settings.opensearch_url,
         settings.opensearch_user,
         settings.opensearch_password.get_secret_value(),
@@ -269,8 +287,10 @@ def _opensearch(settings: Settings, opened: AsyncExitStack) -> AsyncOpenSearch:
     return client
 
 
-def _qdrant(settings: Settings, opened: AsyncExitStack) -> AsyncQdrantClient:
-    client = qdrant_connection.open_client(
+def _qdrant(settings: Settings, opened: AsyncExitStack) -> "AsyncQdrantClient":
+    from adapters.qdrant.connection import open_client
+
+    client = open_client(
         settings.qdrant_url, settings.qdrant_key.get_secret_value(), connections=settings.engine_connections
     )
     opened.push_async_callback(client.close)
