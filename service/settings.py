@@ -192,6 +192,9 @@ class Settings(BaseModel):
     vector_exact_passages: int = _row(
         100_000, "Passages without an HNSW graph, compared one by one, from which on one is built.", "passages", ge=1
     )
+    vector_disk_reserve: int = _row(
+        268_435_456, "Free space below which no vectors are written; their engine dies of a full disk.", "bytes", ge=0
+    )
     vector_graph_deadline: int = _row(3_600, "Time that building an HNSW graph may take.", "seconds", ge=1)
     page_rank_classes: int = _row(8, "Visibility classes whose walks are kept in memory.", "classes", ge=1)
 

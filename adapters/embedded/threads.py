@@ -31,7 +31,9 @@ def engine_failure(engine: str, error: BaseException) -> EngineUnavailable | Dat
     text = str(error)
     out_of_disk = isinstance(error, OSError) and error.errno in _UNWRITABLE
     if out_of_disk or any(words in text.lower() for words in _UNWRITABLE_WORDS):
-        return DataFolderUnwritable(f"{engine} can't write to the data folder: {text}. Free some space or its rights.")
+        return DataFolderUnwritable(
+            f"{engine} can't write to the data folder: {text}. Make room, or give it the right to."
+        )
     return EngineUnavailable(engine, f"{type(error).__name__}: {text}")
 
 

@@ -8,6 +8,7 @@ then takes the shard's place.
 
 import asyncio
 import contextlib
+import errno
 import os
 import shutil
 import sys
@@ -32,17 +33,31 @@ _SMALLEST_INDEXED = 1
 
 
 class VectorShards:
-    """One shard a model in `folder`. Blocking but for `index`; one thread at a time."""
+    """One shard a model in `folder`. Blocking but for `index`; one thread at a time.
 
-    def __init__(self, folder: Path, dimensions: int) -> None:
+    The engine writes through memory maps of files with holes: where the disk has no room for a page, the process dies.
+    So nothing is written unless `reserve` bytes are free.
+    """
+
+    def __init__(self, folder: Path, dimensions: int, *, reserve: int) -> None:
         self._folder = folder
         self._dimensions = dimensions
+        self._reserve = reserve
+
+    def require_space(self) -> None:
+        """Raises OSError (no space left on device)."""
+        free = shutil.disk_usage(self._folder).free
+        if free < self._reserve:
+            raise OSError(
+                errno.ENOSPC, f"{os.strerror(errno.ENOSPC)}: {free} bytes are free, {self._reserve} are wanted"
+            )
 
     def open(self) -> qdrant.EdgeShard:
         """The shard that answers, made where there is none. Raises the engine's errors and OSError."""
         self._folder.mkdir(parents=True, exist_ok=True)
         current = self._current()
         if current is None:
+            self.require_space()
             current = self._folder / "shard-1"
             shutil.rmtree(current, ignore_errors=True)
             _create(current, self._dimensions)
@@ -54,6 +69,7 @@ class VectorShards:
         """Another folder with what the shard holds now; nothing may be written to it meanwhile."""
         current = self._current()
         assert current is not None, "only an open shard is copied"
+        self.require_space()
         copy = self._folder / f"shard-{int(current.name.partition('-')[2]) + 1}"
         shutil.rmtree(copy, ignore_errors=True)
         shard.flush()

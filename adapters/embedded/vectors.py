@@ -80,6 +80,7 @@ class QdrantEdgeIndex:
         dimensions: int,
         exact_until: int = 100_000,
         index_seconds: float = 3_600,
+        reserve: int = 268_435_456,
         kept_keys: int = 200_000,
         workers: int = 2,
         waiting: int = 64,
@@ -87,10 +88,12 @@ class QdrantEdgeIndex:
         """Open the model's shard in `folder`, making it where there is none; vectors of two models never meet.
 
         exact_until: passages without a graph from which on one is built; index_seconds: how long that may take;
-        kept_keys: passages whose names are remembered. Raises EngineUnavailable (also when another process has it open)
-        or DataFolderUnwritable.
+        reserve: bytes on the disk below which nothing is written; kept_keys: passages whose names are remembered.
+        Raises EngineUnavailable (also when another process has it open) or DataFolderUnwritable.
         """
-        shards = VectorShards(folder / sha256(f"{model}/{dimensions}".encode()).hexdigest()[:16], dimensions)
+        shards = VectorShards(
+            folder / sha256(f"{model}/{dimensions}".encode()).hexdigest()[:16], dimensions, reserve=reserve
+        )
         try:
             return cls(
                 shards,
@@ -176,6 +179,7 @@ class QdrantEdgeIndex:
         self._consider_a_graph()
 
     def _update(self, operation: qdrant.UpdateOperation) -> None:
+        self._shards.require_space()
         self._shard.update(operation)
         if self._since_copy is not None:
             self._since_copy.append(operation)

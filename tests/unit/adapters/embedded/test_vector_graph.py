@@ -11,6 +11,7 @@ import pytest
 
 from adapters.embedded.vector_shards import VectorShards
 from adapters.embedded.vectors import QdrantEdgeIndex
+from service.domain.errors import DataFolderUnwritable
 from service.ports import Vectors
 from tests.contract.estate import passage, scope, soon
 
@@ -113,3 +114,20 @@ async def test_a_start_finds_a_graph_wanting(tmp_path: Path) -> None:
     await until(lambda: shards(tmp_path) == ["shard-2"])
     assert (await nearest(again, vectors(20)[4]))[0] == "page 4"
     await again.close()
+
+
+async def test_nothing_is_written_where_the_disk_is_nearly_full(tmp_path: Path) -> None:
+    """The engine would die of it, and all of the service with it."""
+    everything = 2**62
+    with pytest.raises(DataFolderUnwritable, match="No space left"):
+        opened(tmp_path / "new", reserve=everything)
+    index = opened(tmp_path)
+    await index.add([passage("a", "")], vectors(1), 1)
+    await index.close()
+    full = opened(tmp_path, reserve=everything)
+    with pytest.raises(DataFolderUnwritable, match="No space left"):
+        await full.add([passage("b", "")], vectors(1), 1)
+    with pytest.raises(DataFolderUnwritable, match="No space left"):
+        await full.remove_after(0)
+    assert await nearest(full, vectors(1)[0]) == ["a"]
+    await full.close()
