@@ -32,7 +32,7 @@ def bind_match(binder: Binder, match: Match, scope: Scope, *, nested: bool = Fal
     paths = bind_paths(binder, match.paths, patterns)
     with binder.inside("in WHERE"):
         where = None if match.where is None else binder.boolean(match.where, patterns.scope, "WHERE")
-    where = join_predicates(binder, patterns, where)
+    where = join_predicates(binder, replace(match, paths=paths), patterns, where)
     if not nested:
         binder.matched = True
     return Match(match.optional, paths, where, match.position), patterns.scope

@@ -115,20 +115,18 @@ def _bind_node(binder: Binder, node: NodePattern, patterns: PatternScope) -> Nod
     if node.labels is not None and labels is None:
         patterns.predicates.append(label_predicate(binder, subject, node.labels))
         binder.note(node.position, "a label expression moved into WHERE")
-    properties = None
     if node.properties is not None:
-        properties = _bind_properties(binder, node.properties, name, patterns)
+        _bind_node_properties(binder, node.properties, subject, patterns)
+        binder.note(node.position, "properties inside a node moved into the clause's WHERE")
     if node.where is not None:
         patterns.predicates.append(binder.boolean(node.where, patterns.scope, "WHERE"))
         binder.note(node.position, "WHERE inside a node moved into the clause's WHERE")
-    return NodePattern(name, labels, properties, None, node.position)
+    return NodePattern(name, labels, None, None, node.position)
 
 
 def _needs_name(binder: Binder, node: NodePattern) -> bool:
     """Whether something in WHERE will speak of the node."""
-    if binder.visibility is not None:
-        return True
-    if node.properties is not None and not _is_constant(node.properties):
+    if binder.visibility is not None or node.properties is not None:
         return True
     return node.labels is not None and not _is_plain(node.labels)
 
@@ -151,6 +149,16 @@ def _plain_labels(binder: Binder, labels: LabelExpression | None) -> LabelExpres
         if isinstance(name, LabelName):
             check_label(binder.profile, name.name, name.position)
     return labels
+
+
+def _bind_node_properties(binder: Binder, properties: MapOf, subject: Variable, patterns: PatternScope) -> None:
+    """Equalities in WHERE: an engine of ours refuses a map's key that no node of the label has."""
+    at = properties.position
+    for key, value in properties.entries:
+        check_property(binder.profile, key, at)
+        bound, value_type = binder.expression(value, patterns.scope)
+        binder.require(bound, value_type, "any", "a property", at)
+        patterns.predicates.append(Comparison(Property(subject, key, at), (("=", bound),), at))
 
 
 def _bind_properties(binder: Binder, properties: MapOf, name: str | None, patterns: PatternScope) -> MapOf | None:

@@ -9,6 +9,7 @@ from cypher_guard.row_bounds import RowBound, bind_row_bound
 from cypher_guard.tree import Call, Expression, Item, Literal, Order, Parameter, Projection, Variable
 from cypher_guard.value_types import ValueType
 from cypher_guard.violation import Refusal, suggest
+from cypher_guard.visibility_binding import hold_back
 
 LIMIT_PARAMETER = "__limit"
 
@@ -50,6 +51,7 @@ def bind_projection(binder: Binder, projection: Projection, scope: Scope) -> Bou
         with binder.inside("in WHERE"):
             where = binder.boolean(projection.where, merged, "WHERE")
         where = _in_columns(where, items, scope, projection.position, "be tested") if closed else where
+        where = hold_back(binder, where, merged)
     position = projection.position
     bound = Projection(projection.distinct, False, tuple(items), order, skip, limit, where, projection.final, position)
     clauses: tuple[Projection, ...] = (bound,)
@@ -95,18 +97,14 @@ def _bind_items(binder: Binder, projection: Projection, scope: Scope) -> tuple[l
     return items, types, grouped
 
 
-def _bind_order(
-    binder: Binder, key: Order, items: list[Item], before: Scope, merged: Scope, closed: bool
-) -> Order:
+def _bind_order(binder: Binder, key: Order, items: list[Item], before: Scope, merged: Scope, closed: bool) -> Order:
     expression, _ = binder.expression(key.expression, merged)
     if closed:
         expression = _in_columns(expression, items, before, key.position, "order rows")
     return Order(expression, key.descending, key.position)
 
 
-def _in_columns(
-    expression: Expression, items: list[Item], before: Scope, position: int, purpose: str
-) -> Expression:
+def _in_columns(expression: Expression, items: list[Item], before: Scope, position: int, purpose: str) -> Expression:
     """After DISTINCT or an aggregate only the columns remain, so what equals a column's expression names the column."""
     names = [item.name for item in items]
     shown, missing = substitute(expression, items, before.names)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 from time import perf_counter
 from types import TracebackType
-from typing import Any, LiteralString, Self, cast
+from typing import Any, Self
 
 from neo4j import READ_ACCESS, AsyncDriver, AsyncGraphDatabase, Query
 from neo4j.exceptions import DriverError, Neo4jError

@@ -154,7 +154,10 @@ class Renderer:
     def operand(self, node: Expression, level: int) -> str:
         """An expression beside an operator: in parentheses unless it binds more tightly than `level`."""
         text = _WRITERS[node.__class__](self, node)
-        return text if binding(node) > level else f"({text})"
+        if binding(node) > level:
+            return text
+        # An engine of ours takes `(COUNT {` for a pattern.
+        return f"(0 + {text})" if text.startswith("COUNT {") else f"({text})"
 
     def constant(self, value: object) -> str:
         """A literal as its reserved parameter; equal literals share one, so that equal expressions stay equal."""

@@ -40,7 +40,7 @@ OPERATORS = """
     LetSelectOrAntiSemiApply RollUpApply ConditionalApply AntiConditionalApply CartesianProduct NodeHashJoin
     ValueHashJoin NodeLeftOuterHashJoin NodeRightOuterHashJoin TriadicSelection TriadicBuild TriadicFilter Distinct
     OrderedDistinct EagerAggregation OrderedAggregation NodeCountFromCountStore RelationshipCountFromCountStore Sort
-    PartialSort Top Top1WithTies PartialTop Skip Limit ExhaustiveLimit Unwind EmptyRow EmptyResult Eager
+    PartialSort Top Top1WithTies PartialTop Skip Limit ExhaustiveLimit Unwind OrderedUnion EmptyRow EmptyResult Eager
     ProduceResults Empty Union
 """
 READING_OPERATORS = frozenset(OPERATORS.split())
@@ -209,6 +209,9 @@ ASKED = (
     "MATCH (m:Page) RETURN COUNT {{ (m)-[:xref]-(n:Page) WHERE {raising} }} AS c",
     "MATCH (m:Page) RETURN size([(m)-[:xref]-(n:Page) WHERE {raising} | n.uid]) AS c",
     "MATCH (n:Page) WITH n WHERE {raising} RETURN count(*) AS c",
+    "MATCH (n:Page) WITH DISTINCT n WHERE {raising} RETURN count(*) AS c",
+    "MATCH (n:Page) WITH n, count(*) AS k WHERE {raising} RETURN count(*) AS c",
+    "MATCH (m:Page)-[r:xref]-(n:Page) WITH r, n WHERE {raising} RETURN count(*) AS c",
     "MATCH (n:Page) WITH n MATCH (n)-[:xref]-(m:Page) WHERE {raising} RETURN count(*) AS c",
     "MATCH (n:Page) MATCH (n)-[:xref]-(m:Page) WHERE {raising} RETURN count(*) AS c",
     "MATCH (n:Page) OPTIONAL MATCH (n)-[:xref]-(m:Page) WHERE {raising} RETURN count(*) AS c",

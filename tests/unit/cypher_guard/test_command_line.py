@@ -56,7 +56,7 @@ def test_check_answers_every_line(monkeypatch: pytest.MonkeyPatch, capsys: pytes
         (None, "reject", "read_only"),
     ]
     assert set(rows[0]) >= {"id", "verdict", "code", "message", "line", "column", "cypher", "params"}
-    assert rows[0]["cypher"].startswith("CYPHER 5 MATCH (p:Page {uid: $__s0})")
+    assert rows[0]["cypher"].startswith("CYPHER 5 MATCH (p:Page) WHERE p.uid = $__s0")
     assert rows[0]["params"] == {"__s0": "a"}
     assert (rows[9]["line"], rows[9]["column"]) == (1, 8)
 

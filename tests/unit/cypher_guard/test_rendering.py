@@ -30,7 +30,7 @@ from tests.unit.cypher_guard.rendered import PROFILE, ask, refused, rendered
         ),
         (
             "MATCH (a {name: 'x', size: $s}) RETURN a.name AS n",
-            "MATCH (a {name: $__s0, size: $s}) RETURN a.name AS n LIMIT 101",
+            "MATCH (a) WHERE a.name = $__s0 AND a.size = $s RETURN a.name AS n LIMIT 101",
         ),
         (
             "MATCH (a:A), (a)-[:CALLS]->(b {name: a.name}) RETURN b.size AS s",
