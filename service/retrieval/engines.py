@@ -1,12 +1,14 @@
 """What a query runs on: the engines, and what stands before each of them."""
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 
 from cypher_guard import Profile
 from service.ports import GraphReader, GraphStore, LexicalIndex, RunLog, TokenCounter, VectorIndex
+from service.retrieval.anchors import Anchor
 from service.retrieval.breaker import Breaker
 from service.retrieval.cards import CardCache
+from service.retrieval.computations import Computations
 from service.retrieval.facets import FacetCounter
 from service.retrieval.query_vectors import QueryVectors
 from service.retrieval.ranker import Ranker
@@ -18,7 +20,7 @@ VECTOR = "vector"
 
 @dataclass
 class Retrieval:
-    """The engines of the pipeline with their breakers. Made once by `bootstrap`; holds no state of any query."""
+    """The engines of the pipeline, and what is remembered of earlier queries. Made once, by `bootstrap`."""
 
     lexical: LexicalIndex
     vectors: VectorIndex
@@ -33,8 +35,12 @@ class Retrieval:
     run_log: RunLog
     settings: Settings
     breakers: Mapping[str, Breaker] = field(init=False)
+    anchors: Computations[Hashable, list[Anchor]] = field(init=False)
+    verdicts: Computations[Hashable, bool] = field(init=False)
 
     def __post_init__(self) -> None:
+        self.anchors = Computations("anchors", self.settings.query_cache)
+        self.verdicts = Computations("evidence", self.settings.query_cache)
         self.breakers = {
             name: Breaker(self.settings.breaker_failures, self.settings.breaker_pause / 1000)
             for name in (LEXICAL, VECTOR)

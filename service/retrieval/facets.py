@@ -81,7 +81,7 @@ class FacetCounter:
 
     def __post_init__(self) -> None:
         self.profile = replace(self.profile, clauses="extended", max_rows=self.settings.facet_values)
-        self._counted = Computations(self.settings.facet_cache)
+        self._counted = Computations("facets", self.settings.facet_cache)
 
     async def count(
         self,
@@ -96,7 +96,7 @@ class FacetCounter:
         check_names(names)
         if generation != self._generation:
             self._generation = generation
-            self._counted = Computations(self.settings.facet_cache)
+            self._counted = Computations("facets", self.settings.facet_cache)
         due = deadline.at_most(self.settings.facet_deadline)
         answers = await asyncio.gather(*(self._one(name, filter, audiences, due) for name in names))
         counted = {name: counts for name, counts in zip(names, answers, strict=True) if counts is not None}

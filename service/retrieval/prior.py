@@ -77,8 +77,8 @@ class PriorCache:
     _unseeded: Computations[frozenset[str], Unseeded] = field(init=False)
 
     def __post_init__(self) -> None:
-        self._vectors = Computations(self.settings.prior_vectors)
-        self._unseeded = Computations(self.settings.prior_classes)
+        self._vectors = Computations("prior", self.settings.prior_vectors)
+        self._unseeded = Computations("prior", self.settings.prior_classes)
 
     async def unseeded(self, generation: int, audiences: frozenset[str], *, deadline: Deadline) -> Unseeded:
         """Raises EngineLate or EngineUnavailable."""
@@ -115,8 +115,8 @@ class PriorCache:
         """Vectors of a snapshot that no longer answers are of no use, and would lie after a rollback to it."""
         if generation != self._generation:
             self._generation = generation
-            self._vectors = Computations(self.settings.prior_vectors)
-            self._unseeded = Computations(self.settings.prior_classes)
+            self._vectors = Computations("prior", self.settings.prior_vectors)
+            self._unseeded = Computations("prior", self.settings.prior_classes)
 
     async def _compute_unseeded(self, audiences: frozenset[str]) -> Unseeded:
         due = Deadline.after(self.settings.prior_compute_deadline)

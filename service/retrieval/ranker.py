@@ -51,12 +51,12 @@ class Ranker:
         settings = self.settings
         identities = [node.identity for node in window]
         priors, percentiles, degraded = await self._graph_scores(anchors, identities, generation, caller, deadline)
-        off = caller.without_signals | frozenset(settings.signals_off)
+        speaking = signals.speaking(caller.profile, caller.without_signals | frozenset(settings.signals_off))
         factors = {
             node.identity: signals.factors(
                 signals.Case(cards[node.identity], caller.profile, caller.as_of, percentiles.get(node.identity)),
                 settings,
-                off,
+                speaking,
             )
             for node in window
         }

@@ -5,7 +5,7 @@ k = 60 neighbouring ranks differ by 1.6 %, so boosts are small and clamped toget
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -120,24 +120,33 @@ def superseded(case: Case, settings: Settings) -> Factor | None:
     return Factor("superseded", case.card.successor.uid, settings.superseded)
 
 
-SIGNALS: tuple[tuple[str, Signal], ...] = (
-    ("moniker", moniker),
-    ("age", age),
-    ("role", role),
-    ("audience", audience),
-    ("region", region),
-    ("locale", locale),
-    ("prerequisites", prerequisites),
-    ("level", level),
-    ("authority", authority),
-    ("superseded", superseded),
-)
-"""Every signal by its name, in the order that explain shows."""
+SIGNALS: Mapping[str, tuple[Signal, str | None]] = {
+    "moniker": (moniker, "monikers"),
+    "age": (age, None),
+    "role": (role, "role"),
+    "audience": (audience, "audience"),
+    "region": (region, "region"),
+    "locale": (locale, "locale"),
+    "prerequisites": (prerequisites, "skills"),
+    "level": (level, "level"),
+    "authority": (authority, None),
+    "superseded": (superseded, None),
+}
+"""Every signal by its name, in the order that explain shows, with the profile field that it is silent without."""
 
 
-def factors(case: Case, settings: Settings, without: frozenset[str] = frozenset()) -> tuple[Factor, ...]:
-    """What each signal has to say; `without` names signals that are switched off."""
-    said = (signal(case, settings) for name, signal in SIGNALS if name not in without)
+def speaking(profile: CallerProfile, without: frozenset[str] = frozenset()) -> tuple[Signal, ...]:
+    """The signals that may have something to say to this caller; `without` names those that are switched off."""
+    return tuple(
+        signal
+        for name, (signal, field) in SIGNALS.items()
+        if name not in without and (field is None or getattr(profile, field))
+    )
+
+
+def factors(case: Case, settings: Settings, signals: Sequence[Signal]) -> tuple[Factor, ...]:
+    """What each of these signals has to say."""
+    said = (signal(case, settings) for signal in signals)
     return tuple(factor for factor in said if factor is not None)
 
 

@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TypeVar
 
 from service.domain.deadline import Deadline
@@ -81,7 +82,7 @@ async def open_window(
     chosen = await _legs(text, scope, depth or settings.leg_depth, retrieval, snapshot, timings)
     runs, (anchors, anchor_failure) = await asyncio.gather(
         run_legs([leg for leg in chosen if leg.name in legs], deadline),
-        _anchors(request, text, principal, retrieval, deadline, timings),
+        _anchors(request, text, principal, retrieval, snapshot.generation, deadline, timings),
     )
     live = [run for run in runs if run.is_live]
     if not live:
@@ -153,14 +154,20 @@ async def _unsupported(
     """Whether what the vector leg alone found is no answer; without the lexical index's word on it, it stays."""
     found = next((run.hits for run in runs if run.leg.name == VECTOR and run.is_live), ())
     settings, tokens = retrieval.settings, retrieval.tokens
-    if not found or not evidence.needs_terms(found, text, tokens, settings):
+    if not found:
         return False
-    try:
+
+    async def judge() -> bool:
+        if not evidence.needs_terms(found, text, tokens, settings):
+            return False
         known = await retrieval.lexical.known_terms(text, scope, deadline=deadline)
+        return not evidence.is_supported(evidence.gather(text, known, snapshot.passages, found, tokens), settings)
+
+    try:
+        # While vectors fill in, the same question finds more: the hits are part of what is judged.
+        return await retrieval.verdicts.get((text, scope, len(found), found[0].score), judge, deadline)
     except EngineUnavailable:
         return False
-    gathered = evidence.gather(text, known, snapshot.passages, found, tokens)
-    return not evidence.is_supported(gathered, settings)
 
 
 async def _legs(
@@ -219,15 +226,18 @@ async def _anchors(
     text: str,
     principal: Principal,
     retrieval: Retrieval,
+    generation: int,
     deadline: Deadline,
     timings: Timings,
 ) -> tuple[list[Anchor], str | None]:
     settings = retrieval.settings
     due = deadline.at_most(settings.graph_deadline)
-    looking = find_anchors(request, text, principal, retrieval.graph, limit=settings.anchor_limit, deadline=due)
+    named = (request.current_document, *request.products, None, *request.skills)
+    key = (generation, principal.audiences, text, named, request.profile.locale, request.explain)
+    looking = partial(
+        find_anchors, request, text, principal, retrieval.graph, limit=settings.anchor_limit, deadline=due
+    )
     try:
-        return await timings.measure("anchors", asyncio.wait_for(looking, due.seconds_left)), None
-    except TimeoutError:
-        return [], "no answer before its deadline"
+        return await timings.measure("anchors", retrieval.anchors.get(key, looking, due)), None
     except EngineUnavailable as error:
         return [], error.reason

@@ -144,13 +144,45 @@ def test_a_superseded_page_names_its_successor() -> None:
 
 
 def test_boosts_are_clamped_together_and_demotions_are_not() -> None:
-    said = [Factor("a", "", 1.1), Factor("b", "", 1.1), Factor("c", "", 0.5), Factor("d", "", 0.5)]
-    assert combine(said, 1.15) == pytest.approx(1.15 * 0.25)
-    assert combine(said[:1], 1.15) == pytest.approx(1.1)
+    all_said = [Factor("a", "", 1.1), Factor("b", "", 1.1), Factor("c", "", 0.5), Factor("d", "", 0.5)]
+    assert combine(all_said, 1.15) == pytest.approx(1.15 * 0.25)
+    assert combine(all_said[:1], 1.15) == pytest.approx(1.1)
     assert combine([], 1.15) == 1.0
+
+
+def said(held: Case, without: frozenset[str] = frozenset()) -> set[str]:
+    found = signals.factors(held, SETTINGS, signals.speaking(held.profile, without))
+    return {factor.signal for factor in found}
 
 
 def test_a_signal_that_is_switched_off_says_nothing() -> None:
     held = case(card(level="beginner", roles=("developer",)), level="beginner", role="developer")
-    assert {factor.signal for factor in signals.factors(held, SETTINGS)} == {"role", "level"}
-    assert {factor.signal for factor in signals.factors(held, SETTINGS, frozenset({"role"}))} == {"level"}
+    assert said(held) == {"role", "level"}
+    assert said(held, frozenset({"role"})) == {"level"}
+
+
+def test_to_a_caller_without_a_profile_only_the_node_itself_speaks() -> None:
+    everything = card(
+        level="beginner",
+        roles=("developer",),
+        audience=("admin",),
+        region=("eu",),
+        moniker_range=">=net-8.0",
+        last_modified="2025-01-01",
+        requirements=(Requirement("skill:a", frozenset()),),
+        successor=NodeIdentity("b", "en-us"),
+    )
+    assert said(case(everything, percentile=0.5)) == {"age", "authority", "superseded"}
+    assert set(signals.SIGNALS) == said(
+        case(
+            everything,
+            percentile=0.5,
+            monikers=["net-8.0"],
+            role="developer",
+            audience="admin",
+            region="eu",
+            locale="en-us",
+            skills=["skill:a"],
+            level="beginner",
+        )
+    )
