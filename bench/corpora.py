@@ -7,7 +7,7 @@ from pathlib import Path
 
 from adapters.estates import ReadingRules, readers
 from bench.unread import UnreadVectors
-from bench.vector_cache import FOLDER
+from bench.vector_cache import FOLDER, RememberingMiniLM
 from service.bootstrap import open_toolbox
 from service.domain.content import Block, BlockKind, NodeRecord, Section
 from service.domain.diagnostics import Diagnostic
@@ -44,11 +44,17 @@ async def published(
 
     embed: whether the model reads them; without it the vectors stand for nothing, and only BM25 may be asked.
     """
+    embedder = RememberingMiniLM() if embed else UnreadVectors()
     async with open_toolbox(settings, FOLDER / "data" / (name if embed else f"{name}, unread")) as toolbox:
-        publisher = replace(toolbox.publisher, readers=[CorpusReader(), *toolbox.publisher.readers])
-        if not embed:
-            publisher = replace(publisher, projections=replace(publisher.projections, embedder=UnreadVectors()))
-        await publisher.publish(PublishRequest(paths=[str(path) for path in paths]), _say)
+        publisher = replace(
+            toolbox.publisher,
+            readers=[CorpusReader(), *toolbox.publisher.readers],
+            projections=replace(toolbox.publisher.projections, embedder=embedder),
+        )
+        try:
+            await publisher.publish(PublishRequest(paths=[str(path) for path in paths]))
+        finally:
+            await embedder.close()
         yield toolbox
 
 
@@ -71,8 +77,3 @@ def link_set(records: Sequence[NodeRecord]) -> EvaluationSet:
     pages = [record.node for record in records if record.node.kind is NodeKind.PAGE]
     uids = {f"{page.docset}/{page.path}": page.identity.uid for page in pages}
     return renamed(load_set(RELEVANCE / "link-text"), uids)[0]
-
-
-def _say(stage: str, done: int, total: int) -> None:
-    if stage == "embedding" and done % 1_024 == 0:
-        print(f"  embedding {done} of {total} passages", flush=True)
