@@ -35,6 +35,7 @@ class Retrieval:
     run_log: RunLog
     settings: Settings
     breakers: Mapping[str, Breaker] = field(init=False)
+    covered_generation: int = field(default=-1, init=False)
     anchors: Computations[Hashable, list[Anchor]] = field(init=False)
     verdicts: Computations[Hashable, bool] = field(init=False)
 

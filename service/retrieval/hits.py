@@ -1,11 +1,12 @@
 """Hits: a page of the ranking with its passages, their highlights, and what is shown of each node."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from service.domain.content import Passage, PassageKey
 from service.domain.deadline import Deadline
 from service.domain.errors import EngineUnavailable
-from service.domain.filters import SearchScope
+from service.domain.filters import NodeFilter, SearchScope
 from service.domain.requests import SearchRequest
 from service.domain.results import Hit, PassageResult
 from service.ports import LexicalIndex, Span, VectorIndex
@@ -19,7 +20,9 @@ async def load_hits(
 ) -> list[Hit]:
     """The page's hits with their passages. Raises EngineUnavailable when no text engine has any of them."""
     keys = [node.fused.best_vote.hit.passage for node in page]
-    loading = load_passages(keys, window.scope, lexical=retrieval.lexical, vectors=retrieval.vectors, deadline=deadline)
+    # What the filter lets through the legs have decided; who may see it every engine is asked again.
+    scope = replace(window.scope, filter=NodeFilter())
+    loading = load_passages(keys, scope, lexical=retrieval.lexical, vectors=retrieval.vectors, deadline=deadline)
     passages = await window.timings.measure("passages", loading)
     marking = _highlights(request.text, list(passages.values()), retrieval, deadline)
     return hits_of(page, passages, await window.timings.measure("highlight", marking))

@@ -209,14 +209,15 @@ async def _legs(
 
 
 async def _shortfall(retrieval: Retrieval, snapshot: Snapshot) -> str | None:
-    """How much of the snapshot the vectors cover while they fill in."""
-    if snapshot.passages == 0:
+    """How much of the snapshot the vectors cover while they fill in; a snapshot that was covered once stays so."""
+    if snapshot.passages == 0 or retrieval.covered_generation == snapshot.generation:
         return None
     try:
         held = await retrieval.vectors.count(snapshot.generation)
     except EngineUnavailable:
         return None
     if held >= snapshot.passages:
+        retrieval.covered_generation = snapshot.generation
         return None
     return f"{100 * held // snapshot.passages} % indexed"
 
