@@ -8,7 +8,7 @@ PORT ?= 8080
 PIP_INSTALL := $(BIN)/python -m pip --disable-pip-version-check --quiet install --no-compile
 PIP := $(PIP_INSTALL) --require-hashes
 
-.PHONY: demo test bench bench-quick setup setup-test lock
+.PHONY: demo test test-long bench bench-quick setup setup-test lock
 
 # Publish ESTATE (one or more folders) into DATA and answer on http://127.0.0.1:PORT until Ctrl-C.
 # Findings in a page (exit 4) don't keep the rest from being searched.
@@ -23,6 +23,10 @@ test: setup-test
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest
 
+# Fuzzing, differential and soak runs of hours.
+test-long: setup-test
+	$(BIN)/python -m pytest -m long
+
 # What is measured, each figure beside its comparison. The first run embeds some 20,000 texts; later ones find them again.
 bench: setup-test
 	$(BIN)/python -m bench.relevance
@@ -30,12 +34,14 @@ bench: setup-test
 	$(BIN)/python -m bench.publish
 	$(BIN)/python -m bench.latency
 	$(BIN)/python -m bench.latency --scale
+	$(BIN)/python -m bench.guard
 
 # The same kinds of figures in two minutes, on less.
 bench-quick: setup-test
 	$(BIN)/python -m bench.relevance --lexical learn-quiz cranfield
 	$(BIN)/python -m bench.publish --quick
 	$(BIN)/python -m bench.latency --quick
+	$(BIN)/python -m bench.guard --quick
 
 # Makes .venv from the lock and nothing else.
 setup: $(VENV)/.installed
