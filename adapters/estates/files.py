@@ -39,6 +39,7 @@ class EstateFiles:
         self.page_bytes = page_bytes
         self._paths: tuple[str, ...] | None = None
         self._known: frozenset[str] = frozenset()
+        self._links: set[str] = set()
         self._folded: dict[str, str] = {}
         self._by_name: dict[str, list[str]] = {}
         self._by_folder: dict[str, list[str]] = {}
@@ -81,7 +82,7 @@ class EstateFiles:
             raise FileUnreadable("file_unreadable", f"{path} is not a file.", "Point at a file.")
         try:
             with real.open("rb") as source:
-                data = source.read(limit + 1)
+                data = source.read(min(os.fstat(source.fileno()).st_size, limit) + 1)
         except OSError as error:
             raise FileUnreadable(
                 "file_unreadable", f"{path} can't be read: {error.strerror}.", "Make the file readable."
@@ -104,6 +105,9 @@ class EstateFiles:
         return normalise(str(PurePosixPath(base).parent / relative.replace("\\", "/")))
 
     def _inside(self, path: str) -> Path:
+        """The file itself; one that the walk met as no link needs no second look, and most are such."""
+        if path in self._known and path not in self._links:
+            return self.root / path
         normalised = normalise(path)
         refused = FileUnreadable(
             "path_outside_estate", f"{path} leads out of the estate and was not read.", "Keep the file in the estate."
@@ -124,6 +128,8 @@ class EstateFiles:
             relative = os.path.relpath(folder, self.root).replace(os.sep, "/")
             prefix = "" if relative == "." else relative + "/"
             for name in names:
+                if os.path.islink(os.path.join(folder, name)):
+                    self._links.add(prefix + name)
                 yield prefix + name
 
 

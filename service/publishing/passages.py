@@ -1,13 +1,13 @@
 """Records → passages: by heading, then by the sentence model's own tokens."""
 
 import re
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
 from service.domain.content import Block, BlockKind, NodeRecord, Passage, Section
 from service.ports import TokenCounter
+from service.publishing.measured_text import MeasuredText
 
 _SPECIAL_TOKENS = 2
 _SMALLEST_BUDGET = 16
@@ -69,12 +69,12 @@ def _cut_section(
     head = (
         record.node.title if section.heading in ("", record.node.title) else f"{record.node.title}: {section.heading}"
     )
-    budget = max(limit - _SPECIAL_TOKENS - len(tokens.spans(head)), min(_SMALLEST_BUDGET, limit))
-    token_starts = [span.start for span in tokens.spans(text)]
-    if len(token_starts) <= budget:
+    budget = max(limit - _SPECIAL_TOKENS - MeasuredText(head, tokens).tokens, min(_SMALLEST_BUDGET, limit))
+    measured = MeasuredText(text, tokens)
+    if measured.tokens <= budget:
         yield text.strip(), _languages(blocks)
         return
-    for pieces in _pack(list(_pieces(blocks, token_starts, budget)), budget, min(overlap, budget // 2)):
+    for pieces in _pack(list(_pieces(blocks, measured, budget)), budget, min(overlap, budget // 2)):
         cut_text = text[pieces[0].start : pieces[-1].end].strip("\n").rstrip()
         if cut_text.strip():
             yield cut_text, _languages(dict.fromkeys(piece.block for piece in pieces))
@@ -109,11 +109,11 @@ def _repeated(pieces: list[_Piece], overlap: int) -> list[_Piece]:
     return kept
 
 
-def _pieces(blocks: Iterable[Block], token_starts: list[int], budget: int) -> Iterator[_Piece]:
+def _pieces(blocks: Iterable[Block], measured: MeasuredText, budget: int) -> Iterator[_Piece]:
     offset = 0
     for block in blocks:
         end = offset + len(block.text)
-        block_tokens = _count(token_starts, offset, end)
+        block_tokens = measured.count(offset, end)
         if block.kind in _WHOLE and block_tokens <= budget:
             borders = [offset, end]
         elif block.kind in _WHOLE:
@@ -121,21 +121,20 @@ def _pieces(blocks: Iterable[Block], token_starts: list[int], budget: int) -> It
         else:
             borders = _sentence_borders(block.text, offset)
         opens = True
-        for start, stop in _fitting(borders, token_starts, budget):
-            yield _Piece(start, stop, _count(token_starts, start, stop), opens, block_tokens, block)
+        for start, stop in _fitting(borders, measured, budget):
+            yield _Piece(start, stop, measured.count(start, stop), opens, block_tokens, block)
             opens = False
         offset = end + 2
 
 
-def _fitting(borders: list[int], token_starts: list[int], budget: int) -> Iterator[tuple[int, int]]:
+def _fitting(borders: list[int], measured: MeasuredText, budget: int) -> Iterator[tuple[int, int]]:
     """Stretches between borders, cut further between tokens where one alone is longer than the budget."""
     for start, stop in pairwise(borders):
-        first, last = bisect_left(token_starts, start), bisect_left(token_starts, stop)
         position = start
-        while last - first > budget:
-            first += budget
-            yield position, token_starts[first]
-            position = token_starts[first]
+        while measured.count(position, stop) > budget:
+            end = measured.reach(position, budget)
+            yield position, end
+            position = end
         if position < stop:
             yield position, stop
 
@@ -149,10 +148,6 @@ def _line_borders(text: str, offset: int) -> list[int]:
     for line in text.splitlines(keepends=True):
         borders.append(borders[-1] + len(line))
     return borders
-
-
-def _count(token_starts: list[int], start: int, end: int) -> int:
-    return bisect_left(token_starts, end) - bisect_left(token_starts, start)
 
 
 def _languages(blocks: Iterable[Block]) -> tuple[str, ...]:

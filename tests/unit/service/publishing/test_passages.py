@@ -1,6 +1,6 @@
 """Passages are cut by heading, then by tokens at sentence borders; code stays whole."""
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.domain.content import Block, BlockKind, NodeRecord, Section
@@ -117,6 +117,7 @@ blocks = st.builds(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(blocks, min_size=1, max_size=6), st.integers(16, 60))
 def test_no_word_is_lost_and_no_passage_is_longer_than_the_limit(drawn, limit):
     parts = texts(Section("H", "h", 2, tuple(drawn)), limit=limit)
