@@ -1,5 +1,6 @@
 """GraphStore in the data folder: sqlite is the record, and each snapshot's graph lies beside it in a file."""
 
+import asyncio
 import contextlib
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Collection, Iterable
@@ -52,7 +53,7 @@ class EmbeddedGraphStore:
             _sweep(folder, snapshot.generation)
         except _ERRORS as error:
             raise engine_failure(ENGINE, error) from error
-        return cls(folder, records, LiveGraph(snapshot, projection), waiting=waiting)
+        return cls(folder, records, LiveGraph.prepared(snapshot, projection), waiting=waiting)
 
     @property
     def live(self) -> LiveGraph:
@@ -104,6 +105,7 @@ class EmbeddedGraphStore:
 
     async def close(self) -> None:
         await self._threads.close()
+        await asyncio.to_thread(self._live.close)
         self._records.close()
 
     def _commit(self, change: SnapshotChange) -> None:
@@ -116,14 +118,18 @@ class EmbeddedGraphStore:
             with contextlib.suppress(OSError):
                 file.unlink(missing_ok=True)
             raise
-        self._live = LiveGraph(change.snapshot, projection)
+        self._answer_with(change.snapshot, projection)
         _sweep(self._folder, change.snapshot.generation)
 
     def _restore(self, graph: LinkedGraph) -> None:
         snapshot, publish_id = self._records.current()
         projection = GraphProjection.build(graph, publish_id)
         projection.save(_file(self._folder, snapshot.generation))
-        self._live = LiveGraph(snapshot, projection)
+        self._answer_with(snapshot, projection)
+
+    def _answer_with(self, snapshot: Snapshot, projection: GraphProjection) -> None:
+        before, self._live = self._live, LiveGraph.prepared(snapshot, projection)
+        before.close()
 
 
 def _is_own(error: Exception) -> bool:

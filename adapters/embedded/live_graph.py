@@ -1,7 +1,9 @@
 """The graph that answers now, with what is derived from it once."""
 
+import contextlib
 import threading
-from functools import cached_property
+from collections.abc import Callable, Iterator
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -11,11 +13,13 @@ from adapters.embedded.titles import TitledNode, TitleIndex
 from service.domain.graph import EdgeType, NodeIdentity
 from service.domain.snapshots import Snapshot
 
+Derived = TypeVar("Derived")
+
 _EVERY_NODE = "MATCH (n:Node) RETURN n.key, n.visibleTo"
 
 _EVERY_EDGE = {type: f"MATCH (n:Node)-[r:{type}]->(m:Node) RETURN n.key, m.key, r.weight" for type in EdgeType}
 
-_EVERY_TITLE = "MATCH (n:Node) RETURN n.key, n.title, n.aliases, n.visibleTo"
+_EVERY_TITLE = "MATCH (n:Node) RETURN n.key, n.title, n.aliases, n.visibleTo ORDER BY n.key"
 
 
 class LiveGraph:
@@ -24,29 +28,47 @@ class LiveGraph:
     def __init__(self, snapshot: Snapshot, projection: GraphProjection) -> None:
         self.snapshot = snapshot
         self.projection = projection
-        self._deriving = threading.Lock()
+        self._closed = False
+        self._preparing: threading.Thread | None = None
+        self._titles = _Once(self._derive_titles)
+        self._adjacency = _Once(self._derive_adjacency)
+
+    @classmethod
+    def prepared(cls, snapshot: Snapshot, projection: GraphProjection) -> "LiveGraph":
+        """One that derives already, in the background, what the first query will want; it must be closed."""
+        live = cls(snapshot, projection)
+        live._preparing = threading.Thread(target=live._prepare, name="titles")
+        live._preparing.start()
+        return live
+
+    def close(self) -> None:
+        """Stop preparing; who reads goes on. A process can't end well while native code runs in a thread of it."""
+        self._closed = True
+        if self._preparing is not None:
+            self._preparing.join()
 
     @property
     def titles(self) -> TitleIndex:
-        """Built at the first use; another thread that needs it waits for the first."""
-        with self._deriving:
-            return self._titles
+        return self._titles.get()
 
     @property
     def adjacency(self) -> Adjacency:
-        """Likewise built at the first use."""
-        with self._deriving:
-            return self._adjacency
+        return self._adjacency.get()
 
-    @cached_property
-    def _titles(self) -> TitleIndex:
-        rows = self.projection.run(_EVERY_TITLE, {}, milliseconds=0).rows
-        return TitleIndex(
-            TitledNode(key, title, tuple(aliases or ()), tuple(visible_to)) for key, title, aliases, visible_to in rows
-        )
+    def _prepare(self) -> None:
+        with contextlib.suppress(_Stopped):
+            self._titles.get()
 
-    @cached_property
-    def _adjacency(self) -> Adjacency:
+    def _derive_titles(self) -> TitleIndex:
+        return TitleIndex(self._titled_nodes())
+
+    def _titled_nodes(self) -> Iterator[TitledNode]:
+        for key, title, aliases, visible_to in self.projection.run(_EVERY_TITLE, {}, milliseconds=0).rows:
+            if self._closed and threading.current_thread() is self._preparing:
+                raise _Stopped
+            yield TitledNode(key, title, tuple(aliases or ()), tuple(visible_to))
+
+    def _derive_adjacency(self) -> Adjacency:
         nodes = sorted(self.projection.run(_EVERY_NODE, {}, milliseconds=0).rows)
         place = {key: number for number, (key, _) in enumerate(nodes)}
         edges = {}
@@ -62,3 +84,23 @@ class LiveGraph:
             visible_to=tuple(frozenset(visible_to) for _, visible_to in nodes),
             edges=edges,
         )
+
+
+class _Stopped(Exception):
+    pass
+
+
+class _Once(Generic[Derived]):
+    """A value that is made at its first use; another thread that wants it meanwhile waits for the first."""
+
+    def __init__(self, make: Callable[[], Derived]) -> None:
+        self._make = make
+        self._made: tuple[Derived] | None = None
+        self._making = threading.Lock()
+
+    def get(self) -> Derived:
+        if self._made is None:
+            with self._making:
+                if self._made is None:
+                    self._made = (self._make(),)
+        return self._made[0]

@@ -25,18 +25,21 @@ class TitledNode:
 
 
 class TitleIndex:
-    """BM25 over titles and aliases, and aliases by heart. Immutable; any number of threads may ask at once."""
+    """BM25 over titles and aliases, and aliases by heart. Immutable; any number of threads may ask at once.
+
+    The nodes come in the order of their keys.
+    """
 
     def __init__(self, nodes: Iterable[TitledNode]) -> None:
-        self._nodes = sorted(nodes, key=lambda node: node.key)
+        self._nodes: list[TitledNode] = []
         self._by_alias: dict[str, list[TitledNode]] = {}
-        for node in self._nodes:
-            for alias in node.aliases:
-                self._by_alias.setdefault(alias, []).append(node)
         self._schema = _schema()
         index = tantivy.Index(self._schema)
         writer = index.writer(_WRITER_BYTES, 1)
-        for place, node in enumerate(self._nodes):
+        for place, node in enumerate(nodes):
+            self._nodes.append(node)
+            for alias in node.aliases:
+                self._by_alias.setdefault(alias, []).append(node)
             writer.add_document(_document(place, node))
         writer.commit()
         index.reload()
