@@ -31,10 +31,7 @@ def markdown_parser() -> MarkdownIt:
     parser.block.ruler.before(
         "fence", "directive", _directive, {"alt": ["paragraph", "reference", "blockquote", "list", "table"]}
     )
-    parser.inline.ruler.before("link", "bang", _bang)
-    parser.inline.ruler.before("autolink", "xref", _xref)
-    parser.inline.ruler.before("emphasis", "at_uid", _at_uid)
-    parser.inline.ruler.before("emphasis", "picture", _picture)
+    parser.inline.ruler.before("strikethrough", "extension", _extension)
     return parser
 
 
@@ -100,6 +97,18 @@ def _directive(state: StateBlock, start_line: int, end_line: int, silent: bool) 
     token.map = [start_line, last_line + 1]
     state.line = last_line + 1
     return True
+
+
+def _extension(state: StateInline, silent: bool) -> bool:
+    """One rule for all inline extensions: the parser tries every rule at every mark, and most marks are none of ours."""
+    mark = state.src[state.pos]
+    if mark == "[":
+        return _bang(state, silent)
+    if mark == "<":
+        return _xref(state, silent)
+    if mark == "@":
+        return _at_uid(state, silent)
+    return mark == ":" and _picture(state, silent)
 
 
 def _bang(state: StateInline, silent: bool) -> bool:
