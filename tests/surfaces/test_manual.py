@@ -18,6 +18,7 @@ from service.retrieval.signals import SIGNALS
 from service.settings import Settings
 from service.surfaces import problems, remote
 from service.surfaces.command_line import settings_page
+from service.tools.catalogue import TOOLS
 
 DOCS = Path(__file__).parents[2] / "docs"
 ARTICLES = DOCS / "articles"
@@ -73,6 +74,12 @@ def test_the_graphs_vocabulary_is_the_codes():
 
 def test_every_filter_is_explained():
     assert set(first_column("filters.md")) == set(NodeFilter.__dataclass_fields__)
+
+
+def test_every_tool_is_explained_with_its_path():
+    rows = [line.split("|") for line in (ARTICLES / "tools.md").read_text(encoding="utf-8").splitlines()]
+    told = {row[1].strip(" `"): row[3].strip(" `") for row in rows if len(row) > 4 and row[1].startswith(" `")}
+    assert told == {tool.name: f"POST /v1/{tool.path}" for tool in TOOLS}
 
 
 def test_every_signal_and_facet_is_explained():
