@@ -11,14 +11,12 @@ import kglite
 from adapters.embedded.live_graph import LiveGraph
 from adapters.embedded.projection import ENGINE, STORED_TYPE
 from adapters.embedded.stored_passage import engine_text
-from adapters.embedded.threads import EngineThreads
+from adapters.embedded.threads import EngineThreads, engine_failure
 from cypher_guard import LANGUAGE_PREFIX, GuardedQuery
 from service.domain.deadline import Deadline
 from service.domain.errors import EngineLate
 from service.ports import Rows
 from service.statements import NODE_COLUMNS, ServiceStatement
-
-_ERRORS = (kglite.KgError, ValueError, TypeError, OverflowError, RecursionError)
 
 _NODES_BY_KEY = (
     "UNWIND $keys AS key MATCH (n:Node {key: key}) WHERE any(a IN n.visibleTo WHERE a IN $audiences) RETURN "
@@ -35,9 +33,7 @@ class EmbeddedGraphReader:
 
     def __init__(self, live: Callable[[], LiveGraph], *, workers: int = 2, waiting: int = 64) -> None:
         self._live = live
-        self._threads = EngineThreads(
-            ENGINE, workers=workers, waiting=waiting, is_own=lambda error: isinstance(error, _ERRORS)
-        )
+        self._threads = EngineThreads(ENGINE, workers=workers, waiting=waiting, is_own=_is_own)
 
     @property
     def engine(self) -> str:
@@ -61,7 +57,7 @@ class EmbeddedGraphReader:
 
 
 def _is_own(error: Exception) -> bool:
-    return isinstance(error, _ERRORS)
+    return isinstance(error, kglite.KgError)
 
 
 def _guarded(live: LiveGraph, query: GuardedQuery, deadline: Deadline) -> Rows:
@@ -127,6 +123,9 @@ def _rows(live: LiveGraph, text: str, parameters: Mapping[str, Any], deadline: D
         answer = live.projection.run(text, _storable(parameters), milliseconds=milliseconds)
     except kglite.CypherTimeoutError:
         raise EngineLate(ENGINE) from None
+    except (ValueError, TypeError, OverflowError, RecursionError) as error:
+        # What the engine says of a parameter that it can't hold.
+        raise engine_failure(ENGINE, error) from error
     return Rows(answer.columns, tuple(tuple(_plain(value) for value in row) for row in answer.rows))
 
 
