@@ -28,6 +28,7 @@ from service.domain.requests import PublishRequest, SearchRequest
 from service.evaluation.sets import load_set
 from service.ports import Vectors
 from service.settings import Settings
+from service.tools import catalogue
 from service.tools.local import LocalToolbox
 from tests.shared_data import RELEVANCE
 
@@ -74,7 +75,7 @@ async def measure(name: str, toolbox: LocalToolbox, floor: Floor) -> None:
 
 async def _search(toolbox: LocalToolbox, text: str) -> float:
     started = time.perf_counter()
-    result = await toolbox.docs_search(SearchRequest(text=text), ANONYMOUS)
+    result = await toolbox.call(catalogue.SEARCH, SearchRequest(text=text), ANONYMOUS)
     took = _since(started)
     if result.degraded:
         raise SystemExit(f"What is measured has to be whole, and it is not: {'; '.join(result.degraded)}")
@@ -111,7 +112,7 @@ async def scale() -> None:
 
 async def _contents(toolbox: LocalToolbox) -> tuple[list[NodeRecord], list[Passage], Vectors]:
     """All that is published: records, passages, and the passages' vectors from the cache."""
-    store, projections = toolbox.retrieval.store, toolbox.publisher.projections
+    store, projections = toolbox.publisher.store, toolbox.publisher.projections
     hashes = set((await store.manifest()).values())
     records = sorted([r async for r in store.records(hashes)], key=lambda record: record.node.identity)
     passages = await projections.cut(records)

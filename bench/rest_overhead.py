@@ -22,6 +22,7 @@ from service.domain.requests import PublishRequest, SearchRequest
 from service.settings import Settings
 from service.surfaces.application import application
 from service.surfaces.command_line.serving import address, listen
+from service.tools import catalogue
 from service.tools.toolbox import Toolbox
 
 _DOCS = Path(__file__).resolve().parents[1] / "docs"
@@ -46,7 +47,7 @@ async def _measure(toolbox: Toolbox, client: httpx.AsyncClient) -> None:
     for turn in range(_ROUNDS + 1):
         for text in _QUERIES:
             began = time.perf_counter()
-            await toolbox.docs_search(SearchRequest(text=text), ANONYMOUS)
+            await toolbox.call(catalogue.SEARCH, SearchRequest(text=text), ANONYMOUS)
             called = time.perf_counter()
             (await client.post("/v1/search", json={"text": text})).raise_for_status()
             answered = time.perf_counter()

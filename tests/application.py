@@ -12,6 +12,7 @@ from service.domain.principal import ANONYMOUS, Principal
 from service.domain.requests import ListRequest, NodeRequest, PublishRequest, SearchRequest, WhyNotRequest
 from service.domain.results import ListResult, NodeResult, PublishResult, SearchResult, WhyNotResult
 from service.settings import Settings
+from service.tools import catalogue
 from service.tools.local import LocalToolbox
 
 T = TypeVar("T")
@@ -32,17 +33,17 @@ class Application:
         return self.run(self.tools.publish(request))
 
     def search(self, text: str, principal: Principal = ANONYMOUS, **fields: Any) -> SearchResult:
-        return self.run(self.tools.docs_search(SearchRequest(text=text, **fields), principal))
+        return self.run(self.tools.call(catalogue.SEARCH, SearchRequest(text=text, **fields), principal))
 
     def why_not(self, uid: str, text: str, principal: Principal = ANONYMOUS, **fields: Any) -> WhyNotResult:
         request = WhyNotRequest(search=SearchRequest(text=text, **fields), uid=uid)
-        return self.run(self.tools.why_not(request, principal))
+        return self.run(self.tools.call(catalogue.WHY_NOT, request, principal))
 
     def nodes(self, principal: Principal = ANONYMOUS, **fields: Any) -> ListResult:
-        return self.run(self.tools.list_nodes(ListRequest(**fields), principal))
+        return self.run(self.tools.call(catalogue.LIST, ListRequest(**fields), principal))
 
     def fetch(self, uid: str, principal: Principal = ANONYMOUS, **fields: Any) -> NodeResult:
-        return self.run(self.tools.docs_fetch(NodeRequest(uid=uid, **fields), principal))
+        return self.run(self.tools.call(catalogue.FETCH, NodeRequest(uid=uid, **fields), principal))
 
     def uids(self, text: str, **fields: Any) -> list[str]:
         return [hit.uid for hit in self.search(text, **fields).hits]

@@ -144,3 +144,15 @@ class PublishRequest(Request):
     paths: list[Text] = Field(min_length=1, description="Folders, each an estate.")
     strict: bool = Field(default=False, description="Publish nothing when there is a warning.")
     dry_run: bool = Field(default=False, description="Say what would change, and change nothing.")
+
+
+class RollbackRequest(Request):
+    """A snapshot to publish back."""
+
+    content_root: Text = Field(description="Of a kept snapshot, whole.")
+
+
+class DoctorRequest(Request):
+    """An examination of the stores."""
+
+    repair: bool = Field(default=False, description="Make the text engines hold what the graph says.")

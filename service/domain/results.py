@@ -376,6 +376,12 @@ class RootResult(Result):
     current: bool
 
 
+class RootsResult(Result):
+    """The snapshots that are kept, newest first."""
+
+    roots: list[RootResult]
+
+
 class EngineReport(Result):
     engine: str
     role: str

@@ -14,7 +14,7 @@ from service.tools.toolbox import Toolbox
 def application(toolbox: Toolbox, settings: Settings, *, owner_token: str | None = None) -> FastAPI:
     """The application over a toolbox that the caller opened and will close.
 
-    owner_token: who sends it may publish; None: nobody may.
+    owner_token: who sends it may do what is the owner's; None: nobody may.
     """
     app = FastAPI(title=openapi.TITLE, version=openapi.version(), docs_url=None, redoc_url=None)
     metrics = Metrics()
@@ -36,7 +36,7 @@ def application(toolbox: Toolbox, settings: Settings, *, owner_token: str | None
         problems=problems,
         body_bytes=settings.request_bytes,
         milliseconds=settings.request_deadline,
-        untimed=frozenset({rest.PUBLISH_PATH}),
+        untimed=rest.STREAMS,
     )
     app.add_middleware(SecurityHeaders)
     app.add_middleware(RequestMetrics, metrics=metrics)

@@ -12,24 +12,17 @@ from cypher_guard.violation import Violation
 from service.domain.errors import PublishFailed, Refused, Unavailable
 from service.domain.principal import Principal
 from service.domain.progress import Progress, silent
-from service.domain.requests import (
-    GraphQueryRequest,
-    ListRequest,
-    NodeRequest,
-    PublishRequest,
-    SearchRequest,
-    WhyNotRequest,
-)
+from service.domain.requests import PublishRequest
 from service.domain.results import (
+    DoctorResult,
     GraphQueryResult,
-    ListResult,
-    NodeResult,
     PublishResult,
     ReadinessResult,
     Result,
+    RootsResult,
     SearchResult,
-    WhyNotResult,
 )
+from service.tools.catalogue import Asked, Given, Tool
 from service.tools.toolbox import Toolbox
 
 Answered = TypeVar("Answered", bound=Result)
@@ -82,23 +75,20 @@ class LoggedToolbox:
         self._toolbox = toolbox
         self._log = structlog.get_logger(__name__)
 
-    async def docs_search(self, request: SearchRequest, principal: Principal) -> SearchResult:
-        return await self._logged("docs_search", self._toolbox.docs_search(request, principal))
-
-    async def why_not(self, request: WhyNotRequest, principal: Principal) -> WhyNotResult:
-        return await self._logged("why_not", self._toolbox.why_not(request, principal))
-
-    async def list_nodes(self, request: ListRequest, principal: Principal) -> ListResult:
-        return await self._logged("list_nodes", self._toolbox.list_nodes(request, principal))
-
-    async def docs_fetch(self, request: NodeRequest, principal: Principal) -> NodeResult:
-        return await self._logged("docs_fetch", self._toolbox.docs_fetch(request, principal))
-
-    async def query_graph(self, request: GraphQueryRequest, principal: Principal) -> GraphQueryResult:
-        return await self._logged("query_graph", self._toolbox.query_graph(request, principal))
+    async def call(self, tool: Tool[Asked, Given], request: Asked, principal: Principal) -> Given:
+        return await self._logged(tool.name, self._toolbox.call(tool, request, principal))
 
     async def publish(self, request: PublishRequest, progress: Progress = silent) -> PublishResult:
         return await self._logged("publish", self._toolbox.publish(request, progress))
+
+    async def rollback(self, content_root: str, progress: Progress = silent) -> PublishResult:
+        return await self._logged("rollback", self._toolbox.rollback(content_root, progress))
+
+    async def roots(self) -> RootsResult:
+        return await self._logged("roots", self._toolbox.roots())
+
+    async def doctor(self, repair: bool, progress: Progress = silent) -> DoctorResult:
+        return await self._logged("doctor", self._toolbox.doctor(repair, progress))
 
     async def readiness(self) -> ReadinessResult:
         """Not logged: a prober asks every few seconds."""
@@ -140,6 +130,8 @@ def _facts(answer: Result) -> dict[str, Any]:
                 "content_root": answer.content_root,
                 "dry_run": answer.dry_run,
             }
+        case DoctorResult():
+            return {"healthy": answer.healthy, "findings": sum(finding.count for finding in answer.findings)}
         case GraphQueryResult():
             return {"rows": len(answer.rows), "truncated": answer.truncated}
         case _:

@@ -5,7 +5,7 @@ import time
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from service.domain.results import ReadinessResult, SearchResult
+from service.domain.results import ReadinessResult, Result, SearchResult
 from service.surfaces.problems import Problem
 
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -57,6 +57,11 @@ class Metrics:
 
     def problem(self, problem: Problem) -> None:
         self._problems.labels(problem.code).inc()
+
+    def answer(self, result: Result) -> None:
+        """What a tool answered, whichever it is."""
+        if isinstance(result, SearchResult):
+            self.search(result)
 
     def search(self, result: SearchResult) -> None:
         self._searches.observe(result.took_ms / 1000)

@@ -1,5 +1,6 @@
 """The OpenAPI 3.1 document beyond what the types say: examples, and the problems every route can answer with."""
 
+from collections.abc import Mapping
 from importlib import metadata
 from typing import Any
 
@@ -8,6 +9,7 @@ from fastapi.openapi.models import Example
 from fastapi.openapi.utils import get_openapi
 
 from service.surfaces.problems import MEDIA_TYPE, Problem
+from service.tools import catalogue
 
 TITLE = "Cogitave Query"
 DESCRIPTION = "Hybrid retrieval over a documentation estate, with a bounded read-only graph query."
@@ -44,53 +46,74 @@ HEALTH_PROBLEMS: dict[int | str, dict[str, Any]] = {
     504: _problem("No answer before the deadline."),
 }
 
-SEARCH: dict[str, Example] = {
-    "words": {"summary": "A question", "value": {"text": "how are two rankings fused?"}},
-    "narrowed": {
-        "summary": "Units and pages for beginners, explained",
-        "value": {
-            "text": "publish a folder of Markdown",
-            "limit": 5,
-            "filter": {"kind": ["page", "unit"], "level": ["beginner"]},
-            "explain": True,
+EXAMPLES: Mapping[str, dict[str, Example]] = {
+    catalogue.SEARCH.name: {
+        "words": {"summary": "A question", "value": {"text": "how are two rankings fused?"}},
+        "narrowed": {
+            "summary": "Units and pages for beginners, explained",
+            "value": {
+                "text": "publish a folder of Markdown",
+                "limit": 5,
+                "filter": {"kind": ["page", "unit"], "level": ["beginner"]},
+                "explain": True,
+            },
+        },
+        "profiled": {
+            "summary": "From a page, by a developer who reads German",
+            "value": {
+                "text": "cursor stale",
+                "currentDocument": "cogitave.query.paging",
+                "profile": {"role": "developer", "locale": "de-de"},
+            },
         },
     },
-    "profiled": {
-        "summary": "From a page, by a developer who reads German",
-        "value": {
-            "text": "cursor stale",
-            "currentDocument": "cogitave.query.paging",
-            "profile": {"role": "developer", "locale": "de-de"},
-        },
+    catalogue.WHY_NOT.name: {
+        "missing": {
+            "summary": "A page that one expected",
+            "value": {"search": {"text": "rank fusion"}, "uid": "cogitave.query.paging"},
+        }
     },
+    catalogue.LIST.name: {
+        "all": {"summary": "Everything, page by page", "value": {}},
+        "modules": {"summary": "Modules", "value": {"filter": {"kind": ["module"]}, "limit": 100}},
+    },
+    catalogue.FETCH.name: {
+        "uid": {"summary": "By uid", "value": {"uid": "cogitave.query.fusion"}},
+        "translation": {"summary": "In German", "value": {"uid": "cogitave.query.fusion", "locale": "de-de"}},
+    },
+    catalogue.SAMPLES.name: {
+        "identifier": {
+            "summary": "Code that uses an identifier, in C#",
+            "value": {"text": "IHttpClientFactory", "language": "csharp", "limit": 5},
+        }
+    },
+    catalogue.RELATED.name: {
+        "around": {"summary": "What lies around a page", "value": {"uid": "cogitave.query.fusion", "limit": 10}}
+    },
+    catalogue.LEARNING_PATH.name: {
+        "goal": {
+            "summary": "In two hours, by someone who knows the first module",
+            "value": {"goal": "cogitave.query.search", "knownSkills": ["cogitave.query.install"], "minutes": 120},
+        }
+    },
+    catalogue.XREF.name: {
+        "several": {
+            "summary": "An overload group and a page",
+            "value": {"uids": ["System.Linq.Enumerable.Select*", "cogitave.query.fusion"]},
+        }
+    },
+    catalogue.GRAPH_QUERY.name: {
+        "units": {
+            "summary": "The units of a module",
+            "value": {
+                "cypher": "MATCH (u:Unit)-[:partOf]->(m:Module) WHERE m.uid = $module RETURN u.uid, u.title LIMIT 20",
+                "parameters": {"module": "cogitave.query.search"},
+            },
+        }
+    },
+    catalogue.SCHEMA.name: {"whole": {"summary": "The whole schema", "value": {}}},
 }
-
-WHY_NOT: dict[str, Example] = {
-    "missing": {
-        "summary": "A page that one expected",
-        "value": {"search": {"text": "rank fusion"}, "uid": "cogitave.query.paging"},
-    }
-}
-
-LIST: dict[str, Example] = {
-    "all": {"summary": "Everything, page by page", "value": {}},
-    "modules": {"summary": "Modules", "value": {"filter": {"kind": ["module"]}, "limit": 100}},
-}
-
-FETCH: dict[str, Example] = {
-    "uid": {"summary": "By uid", "value": {"uid": "cogitave.query.fusion"}},
-    "translation": {"summary": "In German", "value": {"uid": "cogitave.query.fusion", "locale": "de-de"}},
-}
-
-QUERY_GRAPH: dict[str, Example] = {
-    "units": {
-        "summary": "The units of a module",
-        "value": {
-            "cypher": "MATCH (u:Unit)-[:partOf]->(m:Module) WHERE m.uid = $module RETURN u.uid, u.title LIMIT 20",
-            "parameters": {"module": "cogitave.query.search"},
-        },
-    }
-}
+"""For each tool of the catalogue, by its name."""
 
 
 def describe(app: FastAPI) -> None:

@@ -12,26 +12,10 @@ from cypher_guard.violation import CODES, Violation
 from service.domain import errors
 from service.domain.principal import Principal
 from service.domain.progress import Progress, silent
-from service.domain.requests import (
-    GraphQueryRequest,
-    ListRequest,
-    NodeRequest,
-    PublishRequest,
-    Request,
-    SearchRequest,
-    WhyNotRequest,
-)
-from service.domain.results import (
-    GraphQueryResult,
-    ListResult,
-    NodeResult,
-    PublishResult,
-    ReadinessResult,
-    Result,
-    SearchResult,
-    WhyNotResult,
-)
+from service.domain.requests import DoctorRequest, PublishRequest, Request, RollbackRequest
+from service.domain.results import DoctorResult, PublishResult, ReadinessResult, Result, RootsResult
 from service.settings import Settings
+from service.tools.catalogue import Asked, Given, Tool
 
 Answered = TypeVar("Answered", bound=Result)
 
@@ -53,7 +37,7 @@ class ServerFailed(errors.Unavailable):
 class RemoteToolbox:
     """Fulfils `Toolbox`. Who asks is the server's to decide: a principal given here is not sent.
 
-    url: where the server answers; token: the data folder's, which lets its holder publish. `transport` is httpx's.
+    url: where the server answers; token: the data folder's, which makes its holder the owner. `transport` is httpx's.
     Raises what the server's own toolbox raised, by the code of its problem+json; else ServerGone or ServerFailed.
     """
 
@@ -81,20 +65,10 @@ class RemoteToolbox:
             return False
         return response.is_success
 
-    async def docs_search(self, request: SearchRequest, _principal: Principal) -> SearchResult:
-        return await self._ask("/v1/search", request, SearchResult)
-
-    async def why_not(self, request: WhyNotRequest, _principal: Principal) -> WhyNotResult:
-        return await self._ask("/v1/search/why-not", request, WhyNotResult)
-
-    async def list_nodes(self, request: ListRequest, _principal: Principal) -> ListResult:
-        return await self._ask("/v1/nodes", request, ListResult)
-
-    async def docs_fetch(self, request: NodeRequest, _principal: Principal) -> NodeResult:
-        return await self._ask("/v1/fetch", request, NodeResult)
-
-    async def query_graph(self, request: GraphQueryRequest, _principal: Principal) -> GraphQueryResult:
-        return await self._ask("/v1/query-graph", request, GraphQueryResult)
+    async def call(self, tool: Tool[Asked, Given], request: Asked, _principal: Principal) -> Given:
+        with self._server_errors():
+            response = await self._client.post(f"/v1/{tool.path}", **_wire(request))
+        return _answered(tool.result, response)
 
     async def readiness(self) -> ReadinessResult:
         with self._server_errors():
@@ -102,9 +76,26 @@ class RemoteToolbox:
         return _read(ReadinessResult, response.content)
 
     async def publish(self, request: PublishRequest, progress: Progress = silent) -> PublishResult:
+        return await self._follow("publish", request, PublishResult, progress)
+
+    async def rollback(self, content_root: str, progress: Progress = silent) -> PublishResult:
+        return await self._follow("rollback", RollbackRequest(content_root=content_root), PublishResult, progress)
+
+    async def roots(self) -> RootsResult:
+        with self._server_errors():
+            response = await self._client.get("/v1/roots")
+        return _answered(RootsResult, response)
+
+    async def doctor(self, repair: bool, progress: Progress = silent) -> DoctorResult:
+        return await self._follow("doctor", DoctorRequest(repair=repair), DoctorResult, progress)
+
+    async def close(self) -> None:
+        await self._client.aclose()
+
+    async def _follow(self, operation: str, request: Request, answer: type[Answered], progress: Progress) -> Answered:
         """The server streams a line whenever something moves, and at times when nothing does."""
         with self._server_errors():
-            async with self._client.stream("POST", "/v1/publish", **_wire(request)) as response:
+            async with self._client.stream("POST", f"/v1/{operation}", **_wire(request)) as response:
                 if not response.is_success:
                     await response.aread()
                     raise error_of(response)
@@ -113,20 +104,10 @@ class RemoteToolbox:
                         case {"progress": {"stage": str(stage), "done": int(done), "total": int(total)}}:
                             progress(stage, done, total)
                         case {"result": dict(result)}:
-                            return _read(PublishResult, json.dumps(result))
+                            return _read(answer, json.dumps(result))
                         case {"problem": dict(problem)}:
                             raise error_of_problem(problem)
-        raise ServerGone(f"{self._url} broke off a publish. Publishing again resumes it.")
-
-    async def close(self) -> None:
-        await self._client.aclose()
-
-    async def _ask(self, path: str, request: Request, answer: type[Answered]) -> Answered:
-        with self._server_errors():
-            response = await self._client.post(path, **_wire(request))
-        if not response.is_success:
-            raise error_of(response)
-        return _read(answer, response.content)
+        raise ServerGone(f"{self._url} broke off: {operation}. Asking again takes it up where it was.")
 
     @contextmanager
     def _server_errors(self) -> Iterator[None]:
@@ -209,6 +190,12 @@ def _object(content: bytes | str) -> dict[str, Any]:
     except ValueError:
         return {}
     return value if isinstance(value, dict) else {}
+
+
+def _answered(answer: type[Answered], response: httpx.Response) -> Answered:
+    if not response.is_success:
+        raise error_of(response)
+    return _read(answer, response.content)
 
 
 def _read(answer: type[Answered], content: bytes | str) -> Answered:

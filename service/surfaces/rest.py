@@ -1,38 +1,37 @@
 """REST: HTTP and JSON in and out of the toolbox. Translation only.
 
-    POST /v1/search            SearchRequest → SearchResult
+    POST /v1/{path}            each tool of `service.tools.catalogue`, its request → its result
     GET  /v1/search            ?q=…&limit=…&filter=product=azure&facet=kind&cursor=…&explain=true → SearchResult
-    POST /v1/search/why-not    WhyNotRequest → WhyNotResult
     GET  /v1/nodes             ?limit=…&filter=…&facet=…&cursor=… → ListResult
-    POST /v1/nodes             ListRequest → ListResult
     GET  /v1/nodes/{uid}       ?locale=… → NodeResult; the uid percent-encoded
-    POST /v1/fetch             NodeRequest → NodeResult; for a uid that no path can carry, such as `..`
-    POST /v1/query-graph       GraphQueryRequest → GraphQueryResult
-    POST /v1/publish           PublishRequest → a stream, for the owner of the data folder only
+    POST /v1/publish           PublishRequest → a stream; this and what follows for the owner of the data folder only
+    POST /v1/rollback          RollbackRequest → a stream
+    POST /v1/doctor            DoctorRequest → a stream
+    GET  /v1/roots             RootsResult
     GET  /livez · /readyz · /metrics · /openapi.json
 
 Field names are camelCase. Every refusal and failure is application/problem+json (`service.surfaces.problems`), whose
 `code`, `detail` (the error's message), `suggestion`, and for a guard violation `line`, `column`, `excerpt`, are all
 that a client needs to raise the same error again. /readyz answers ReadinessResult with 200 or 503.
 
-Publishing through the server that owns the data folder: `Cogitave-Query-Owner: TOKEN` as header, the token that lies
-in the data folder beside its lock; paths absolute, for the server runs in a folder of its own. What is wrong before
-the work begins is a problem with its own status. After that the answer is 200, application/x-ndjson, one JSON object a
-line, flushed as it comes:
+The owner's work through the server that has the data folder: `Cogitave-Query-Owner: TOKEN` as header, the token that
+lies in the data folder beside its lock; paths absolute, for the server runs in a folder of its own. What is wrong
+before the work begins is a problem with its own status. After that the answer of a stream is 200,
+application/x-ndjson, one JSON object a line, flushed as it comes:
 
     {"progress": {"stage": "embed", "done": 32, "total": 512}}     any number; repeated while nothing moves, so that
                                                                    a silent line means a dead server
-    {"result": {… PublishResult …}}                                the last line, or
+    {"result": {… PublishResult or DoctorResult …}}                the last line, or
     {"problem": {… "code", "detail", "status" …}}                  the last line; nothing was published
 
-A client that disconnects stops the publish; the old snapshot goes on answering.
+A client that disconnects stops the work; the old snapshot goes on answering.
 """
 
 import hmac
 from collections.abc import Callable, Coroutine
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Header, HTTPException, Path, Query, Request
+from fastapi import APIRouter, Body, Depends, Header, HTTPException, Path, Query, Request
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic_core import from_json
@@ -40,32 +39,29 @@ from starlette.convertors import PathConvertor, register_url_convertor
 from starlette.responses import Response
 
 from service.domain.errors import Unavailable
+from service.domain.progress import Progress
 from service.domain.requests import (
+    DoctorRequest,
     FilterValues,
-    GraphQueryRequest,
     ListRequest,
     NodeRequest,
     PublishRequest,
+    RollbackRequest,
     SearchRequest,
-    WhyNotRequest,
 )
 from service.domain.requests import Request as ToolRequest
-from service.domain.results import (
-    GraphQueryResult,
-    ListResult,
-    NodeResult,
-    ReadinessResult,
-    SearchResult,
-    WhyNotResult,
-)
+from service.domain.results import ListResult, NodeResult, ReadinessResult, Result, SearchResult
 from service.surfaces import openapi
 from service.surfaces.dependencies import Caller, Instruments, Tools
 from service.surfaces.encoding import encode
 from service.surfaces.metrics import MEDIA_TYPE as METRICS_MEDIA_TYPE
 from service.surfaces.problems import OwnerRequired
-from service.surfaces.publish_stream import publish_stream
+from service.surfaces.progress_stream import progress_stream
+from service.tools import catalogue
+from service.tools.catalogue import Asked, Given, Tool
 
-PUBLISH_PATH = "/v1/publish"
+STREAMS = frozenset({"/v1/publish", "/v1/rollback", "/v1/doctor"})
+"""Paths whose answer takes as long as the work, and says so as it goes."""
 
 
 class UidConvertor(PathConvertor):
@@ -148,82 +144,69 @@ def _json(model: BaseModel, status: int = 200) -> Response:
     return Response(encode(model), status, media_type="application/json")
 
 
+async def require_owner(http: Request, cogitave_query_owner: Annotated[str, Header()] = "") -> None:
+    """Raises OwnerRequired unless the caller holds the data folder's token."""
+    token: str | None = http.app.state.owner_token
+    if token is None or not hmac.compare_digest(cogitave_query_owner.encode(), token.encode()):
+        raise OwnerRequired
+
+
 tools = APIRouter(prefix="/v1", route_class=StrictRoute, responses=openapi.TOOL_PROBLEMS)
 health = APIRouter(route_class=StrictRoute, responses=openapi.HEALTH_PROBLEMS)
-owner = APIRouter(route_class=StrictRoute, include_in_schema=False)
+owner = APIRouter(prefix="/v1", route_class=StrictRoute, include_in_schema=False, dependencies=[Depends(require_owner)])
 
 
-@tools.post("/search", response_model=SearchResult, summary="Search the estate", tags=["search"])
-async def search(
-    request: Annotated[SearchRequest, Body(openapi_examples=openapi.SEARCH)],
-    toolbox: Tools,
-    caller: Caller,
-    metrics: Instruments,
-) -> Response:
-    """Passages found by words and by meaning, fused by rank; one hit a node, its best passage shown."""
-    result = await toolbox.docs_search(request, caller)
-    metrics.search(result)
-    return _json(result)
+def _serve(tool: Tool[Asked, Given]) -> None:
+    """One route a tool, described by the catalogue."""
+
+    async def call(request: Asked, toolbox: Tools, caller: Caller, metrics: Instruments) -> Response:
+        result = await toolbox.call(tool, request, caller)
+        metrics.answer(result)
+        return _json(result)
+
+    call.__annotations__["request"] = Annotated[tool.request, Body(openapi_examples=openapi.EXAMPLES[tool.name])]
+    tools.add_api_route(
+        f"/{tool.path}",
+        call,
+        methods=["POST"],
+        name=tool.name,
+        response_model=tool.result,
+        summary=tool.title,
+        description=f"{tool.description} {tool.not_for}",
+        tags=["tools"],
+    )
 
 
-@tools.get("/search", response_model=SearchResult, summary="Search the estate, as a link", tags=["search"])
+for _tool in catalogue.TOOLS:
+    _serve(_tool)
+
+
+@tools.get("/search", response_model=SearchResult, summary="Search the documentation, as a link", tags=["links"])
 async def search_by_link(
     query: Annotated[SearchQuery, Query()], toolbox: Tools, caller: Caller, metrics: Instruments
 ) -> Response:
     """The same search; the caller's profile, the current document and anchors need the POST form."""
-    result = await toolbox.docs_search(query.search_request(), caller)
-    metrics.search(result)
+    result = await toolbox.call(catalogue.SEARCH, query.search_request(), caller)
+    metrics.answer(result)
     return _json(result)
 
 
-@tools.post("/search/why-not", response_model=WhyNotResult, summary="Why a node is no hit", tags=["search"])
-async def why_not(
-    request: Annotated[WhyNotRequest, Body(openapi_examples=openapi.WHY_NOT)], toolbox: Tools, caller: Caller
-) -> Response:
-    """The filter, leg or depth that leaves a node out of a search, or the rank at which it stands."""
-    return _json(await toolbox.why_not(request, caller))
-
-
-@tools.get("/nodes", response_model=ListResult, summary="List the estate, as a link", tags=["nodes"])
+@tools.get("/nodes", response_model=ListResult, summary="List the estate, as a link", tags=["links"])
 async def list_by_link(query: Annotated[ListQuery, Query()], toolbox: Tools, caller: Caller) -> Response:
     """The filtered estate by identity, page after page to its end; nothing is ranked."""
     request = ListRequest(limit=query.limit, filter=query.filter_values(), facets=query.facet, cursor=query.cursor)
-    return _json(await toolbox.list_nodes(request, caller))
+    return _json(await toolbox.call(catalogue.LIST, request, caller))
 
 
-@tools.post("/nodes", response_model=ListResult, summary="List the estate", tags=["nodes"])
-async def list_nodes(
-    request: Annotated[ListRequest, Body(openapi_examples=openapi.LIST)], toolbox: Tools, caller: Caller
-) -> Response:
-    """The filtered estate by identity, page after page to its end; nothing is ranked."""
-    return _json(await toolbox.list_nodes(request, caller))
-
-
-@tools.get("/nodes/{uid:uid}", response_model=NodeResult, summary="One node, as a link", tags=["nodes"])
-async def node(
+@tools.get("/nodes/{uid:uid}", response_model=NodeResult, summary="Fetch one node, as a link", tags=["links"])
+async def node_by_link(
     uid: Annotated[str, Path(description="The uid, percent-encoded.", examples=["cogitave.query.fusion"])],
     toolbox: Tools,
     caller: Caller,
     locale: Annotated[str | None, Query(description="Else the estate's default, else the first there is.")] = None,
 ) -> Response:
-    """Properties, text by section, and edges. A uid is opaque: spaces, slashes and `#` are part of it, encoded."""
-    return _json(await toolbox.docs_fetch(NodeRequest(uid=uid, locale=locale), caller))
-
-
-@tools.post("/fetch", response_model=NodeResult, summary="One node", tags=["nodes"])
-async def fetch(
-    request: Annotated[NodeRequest, Body(openapi_examples=openapi.FETCH)], toolbox: Tools, caller: Caller
-) -> Response:
-    """As by link, for any uid whatever: a path can't carry `..`."""
-    return _json(await toolbox.docs_fetch(request, caller))
-
-
-@tools.post("/query-graph", response_model=GraphQueryResult, summary="Query the graph", tags=["graph"])
-async def query_graph(
-    request: Annotated[GraphQueryRequest, Body(openapi_examples=openapi.QUERY_GRAPH)], toolbox: Tools, caller: Caller
-) -> Response:
-    """Read-only, bounded Cypher. What the guard does not know it refuses: 422, with the place and what to do."""
-    return _json(await toolbox.query_graph(request, caller))
+    """A uid is opaque: spaces, slashes and `#` are part of it, encoded. One that is `..` needs the POST form."""
+    return _json(await toolbox.call(catalogue.FETCH, NodeRequest(uid=uid, locale=locale), caller))
 
 
 @health.get("/livez", response_model=Liveness, summary="The process answers", tags=["health"])
@@ -254,15 +237,25 @@ async def exposition(toolbox: Tools, metrics: Instruments) -> Response:
     return Response(metrics.exposition(), media_type=METRICS_MEDIA_TYPE)
 
 
-@owner.post(PUBLISH_PATH)
-async def publish(
-    request: PublishRequest,
-    http: Request,
-    toolbox: Tools,
-    cogitave_query_owner: Annotated[str, Header()] = "",
-) -> Response:
-    """For a command of the data folder's owner; see the module's docstring."""
-    token: str | None = http.app.state.owner_token
-    if token is None or not hmac.compare_digest(cogitave_query_owner.encode(), token.encode()):
-        raise OwnerRequired
-    return await publish_stream(toolbox, request, http.app.state.settings, http.app.state.problems)
+@owner.post("/publish")
+async def publish(request: PublishRequest, http: Request, toolbox: Tools) -> Response:
+    return await _stream(http, lambda progress: toolbox.publish(request, progress))
+
+
+@owner.post("/rollback")
+async def rollback(request: RollbackRequest, http: Request, toolbox: Tools) -> Response:
+    return await _stream(http, lambda progress: toolbox.rollback(request.content_root, progress))
+
+
+@owner.post("/doctor")
+async def doctor(request: DoctorRequest, http: Request, toolbox: Tools) -> Response:
+    return await _stream(http, lambda progress: toolbox.doctor(request.repair, progress))
+
+
+@owner.get("/roots")
+async def roots(toolbox: Tools) -> Response:
+    return _json(await toolbox.roots())
+
+
+async def _stream(http: Request, begin: Callable[[Progress], Coroutine[Any, Any, Result]]) -> Response:
+    return await progress_stream(begin, http.app.state.settings, http.app.state.problems)

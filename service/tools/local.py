@@ -9,26 +9,15 @@ from service.domain.deadline import Deadline
 from service.domain.errors import Unavailable
 from service.domain.principal import Principal
 from service.domain.progress import Progress, silent
-from service.domain.requests import (
-    GraphQueryRequest,
-    ListRequest,
-    NodeRequest,
-    PublishRequest,
-    SearchRequest,
-    WhyNotRequest,
-)
+from service.domain.requests import PublishRequest
 from service.domain.results import (
     DoctorResult,
     EngineReport,
-    GraphQueryResult,
-    ListResult,
-    NodeResult,
     PublishResult,
     ReadinessResult,
     Result,
     RootResult,
-    SearchResult,
-    WhyNotResult,
+    RootsResult,
 )
 from service.ports import GraphReader, LexicalIndex, VectorIndex
 from service.publishing.doctor import Doctor
@@ -73,41 +62,29 @@ class LocalToolbox:
         assert isinstance(result, tool.result)
         return result
 
-    async def docs_search(self, request: SearchRequest, principal: Principal) -> SearchResult:
-        return await pipeline.search(request, principal, self.retrieval)
-
-    async def why_not(self, request: WhyNotRequest, principal: Principal) -> WhyNotResult:
-        return await why_not.why_not(request, principal, self.retrieval)
-
-    async def list_nodes(self, request: ListRequest, principal: Principal) -> ListResult:
-        return await listing.list_estate(request, principal, self.retrieval)
-
-    async def docs_fetch(self, request: NodeRequest, principal: Principal) -> NodeResult:
-        return await docs_fetch(request, principal, self.retrieval)
-
-    async def query_graph(self, request: GraphQueryRequest, principal: Principal) -> GraphQueryResult:
-        return await query_graph(request, principal, self.retrieval)
-
     async def publish(self, request: PublishRequest, progress: Progress = silent) -> PublishResult:
         return await self.publisher.publish(request, progress)
 
     async def rollback(self, content_root: str, progress: Progress = silent) -> PublishResult:
         return await self.publisher.rollback(content_root, progress)
 
-    async def roots(self) -> list[RootResult]:
+    async def roots(self) -> RootsResult:
+        """The snapshots that are kept, newest first."""
         current = await self.retrieval.store.snapshot()
-        return [
-            RootResult(
-                content_root=root.content_root,
-                generation=root.generation,
-                published_at=root.published_at,
-                nodes=root.nodes,
-                edges=root.edges,
-                passages=root.passages,
-                current=root.generation == current.generation,
-            )
-            for root in await self.retrieval.store.roots()
-        ]
+        return RootsResult(
+            roots=[
+                RootResult(
+                    content_root=root.content_root,
+                    generation=root.generation,
+                    published_at=root.published_at,
+                    nodes=root.nodes,
+                    edges=root.edges,
+                    passages=root.passages,
+                    current=root.generation == current.generation,
+                )
+                for root in await self.retrieval.store.roots()
+            ]
+        )
 
     async def doctor(self, repair: bool, progress: Progress = silent) -> DoctorResult:
         """Look at all stores, or mend them; waits for a publish that is under way here."""

@@ -8,39 +8,25 @@ from typing import Protocol
 
 from service.domain.principal import Principal
 from service.domain.progress import Progress, silent
-from service.domain.requests import (
-    GraphQueryRequest,
-    ListRequest,
-    NodeRequest,
-    PublishRequest,
-    SearchRequest,
-    WhyNotRequest,
-)
-from service.domain.results import (
-    GraphQueryResult,
-    ListResult,
-    NodeResult,
-    PublishResult,
-    ReadinessResult,
-    SearchResult,
-    WhyNotResult,
-)
+from service.domain.requests import PublishRequest
+from service.domain.results import DoctorResult, PublishResult, ReadinessResult, RootsResult
+from service.tools.catalogue import Asked, Given, Tool
 
 
 class Toolbox(Protocol):
     """Raises `Refused`, `cypher_guard.Violation`, `Unavailable` or `PublishFailed`, and nothing else on purpose."""
 
-    async def docs_search(self, request: SearchRequest, principal: Principal) -> SearchResult: ...
+    async def call(self, tool: Tool[Asked, Given], request: Asked, principal: Principal) -> Given:
+        """Run one tool of the catalogue for whoever may."""
 
-    async def why_not(self, request: WhyNotRequest, principal: Principal) -> WhyNotResult: ...
+    async def publish(self, request: PublishRequest, progress: Progress = silent) -> PublishResult:
+        """This and what follows are the owner's: no caller of a tool may do them."""
 
-    async def list_nodes(self, request: ListRequest, principal: Principal) -> ListResult: ...
+    async def rollback(self, content_root: str, progress: Progress = silent) -> PublishResult: ...
 
-    async def docs_fetch(self, request: NodeRequest, principal: Principal) -> NodeResult: ...
+    async def roots(self) -> RootsResult: ...
 
-    async def query_graph(self, request: GraphQueryRequest, principal: Principal) -> GraphQueryResult: ...
-
-    async def publish(self, request: PublishRequest, progress: Progress = silent) -> PublishResult: ...
+    async def doctor(self, repair: bool, progress: Progress = silent) -> DoctorResult: ...
 
     async def readiness(self) -> ReadinessResult: ...
 

@@ -190,7 +190,7 @@ def test_no_page_is_missing_while_the_real_engines_are_published_to(stacks: Stac
         publishing = asyncio.create_task(tools.publish(PublishRequest(paths=[str(extra)])))
         seen = []
         while not publishing.done():
-            result = await tools.docs_search(SearchRequest(text="zeppelin airship"), ANONYMOUS)
+            result = await tools.call(catalogue.SEARCH, SearchRequest(text="zeppelin airship"), ANONYMOUS)
             seen.append(any(hit.title == "Zeppelins" for hit in result.hits))
         await publishing
         return seen

@@ -11,6 +11,7 @@ from service.domain.graph import NodeIdentity
 from service.domain.principal import ANONYMOUS
 from service.domain.requests import PublishRequest, SearchRequest
 from service.domain.snapshots import PublishStep
+from service.tools import catalogue
 from tests.application import PAGES, Application, running, write_estate
 
 INSTALL = SearchRequest(text="install the command line")
@@ -168,7 +169,7 @@ def test_only_the_newest_snapshots_are_kept(tmp_path: Path) -> None:
         for number in range(7):
             (estate / "a.md").write_text(f"# A\n\nVersion {number}.\n")
             made.append(application.publish(estate).content_root)
-        kept = [root.content_root for root in application.run(application.tools.roots())]
+        kept = [root.content_root for root in application.run(application.tools.roots()).roots]
         assert kept == made[:1:-1]
 
 
@@ -251,7 +252,7 @@ def test_readers_see_the_old_snapshot_or_the_new_one_and_no_page_is_ever_missing
             seen: list[tuple[str, bool]] = []
             publishing = asyncio.create_task(application.tools.publish(PublishRequest(paths=[str(estate)])))
             while not publishing.done():
-                result = await application.tools.docs_search(INSTALL, ANONYMOUS)
+                result = await application.tools.call(catalogue.SEARCH, INSTALL, ANONYMOUS)
                 seen.append((result.content_root, any(hit.uid == "install" for hit in result.hits)))
             roots.add((await publishing).content_root)
             return seen

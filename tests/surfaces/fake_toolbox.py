@@ -1,42 +1,66 @@
 """A toolbox whose answers are known: what a surface makes of them is all that its tests look at."""
 
 import asyncio
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from cypher_guard.violation import Violation
-from service.domain.errors import LimitOutOfRange, NodeUnknown, QueryEmpty
+from service.domain.errors import LimitOutOfRange, NodeUnknown, QueryEmpty, RootUnknown
 from service.domain.filters import NodeFilter
 from service.domain.principal import Principal
 from service.domain.requests import (
     GraphQueryRequest,
+    LearningPathRequest,
     ListRequest,
     NodeRequest,
     PublishRequest,
+    RelatedRequest,
+    SampleRequest,
+    SchemaRequest,
     SearchRequest,
     WhyNotRequest,
+    XrefRequest,
 )
 from service.domain.results import (
     AnchorResult,
+    CodeSample,
     DiagnosticResult,
+    DoctorResult,
     EdgeResult,
     EngineReport,
     FactorResult,
+    Finding,
     GraphQueryResult,
     Hit,
     HitExplanation,
+    LearningPathResult,
+    LearningStep,
     LegRank,
     LegReport,
     ListResult,
+    MissingPrerequisite,
     NodeResult,
     NodeSummary,
     PassageResult,
+    PathStep,
     PublishResult,
     ReadinessResult,
+    RelatedNode,
+    RelatedResult,
+    Result,
+    RootsResult,
+    SampleResult,
+    SchemaResult,
     SearchExplanation,
     SearchResult,
     SectionResult,
     WhyNotResult,
+    XrefResolution,
+    XrefResult,
 )
+from service.tools import catalogue
+from service.tools.catalogue import Asked, Given, Tool
 from service.tools.toolbox import Progress, silent
 
 ROOT = "c0ffee" * 10 + "c0ff"
@@ -112,97 +136,226 @@ def search_result(hits: list[Hit], **changed: object) -> SearchResult:
     return SearchResult.model_validate(fields | changed)
 
 
+def _search(request: SearchRequest) -> SearchResult:
+    if not request.text.strip():
+        raise QueryEmpty("The query is empty. Ask in words.")
+    NodeFilter.from_mapping(request.filter)
+    limit = 10 if request.limit is None else request.limit
+    if not 1 <= limit <= 100:
+        raise LimitOutOfRange("The limit is 1 to 100.")
+    first = int(request.cursor or "1")
+    last = min(first + limit - 1, WINDOW)
+    hits = [hit(number, explain=request.explain) for number in range(first, last + 1)]
+    return search_result(hits, next_cursor=str(last + 1) if last < WINDOW else None)
+
+
+def _why_not(request: WhyNotRequest) -> WhyNotResult:
+    return WhyNotResult(uid=request.uid, locale="en-us", reason="depth", detail="Rank 140 of the lexical leg.")
+
+
+def _list(request: ListRequest) -> ListResult:
+    NodeFilter.from_mapping(request.filter)
+    summary = NodeSummary(
+        uid="manual.page-1",
+        locale="en-us",
+        kind="page",
+        title="Page 1",
+        type=None,
+        url=None,
+        summary=None,
+        docset="manual",
+    )
+    return ListResult(nodes=[summary], total=1, next_cursor=None, content_root=ROOT, took_ms=0.5)
+
+
+def _known(uid: str) -> None:
+    if uid == "nobody":
+        raise NodeUnknown("There is no node 'nobody'.", suggestion="manual.page-1")
+
+
+def _fetch(request: NodeRequest) -> NodeResult:
+    _known(request.uid)
+    return NodeResult(
+        uid=request.uid,
+        locale=request.locale or "en-us",
+        kind="page",
+        title="Page",
+        url=None,
+        properties={"products": ["manual"]},
+        sections=[SectionResult(heading="Votes", anchor="votes", level=2, text="Text.", moniker_range=None)],
+        edges=[EdgeResult(type="partOf", uid="manual", locale="en-us", title="Manual", kind="module", direction="out")],
+        edges_truncated=False,
+        other_locales=["de-de"],
+        content_hash="ab" * 32,
+        content_root=ROOT,
+    )
+
+
+def _samples(request: SampleRequest) -> SampleResult:
+    sample = CodeSample(
+        uid="manual.page-1#code-1",
+        locale="en-us",
+        title="Fuse two rankings",
+        language=request.language or "python",
+        code="fused = fuse([bm25, dense], k=60)",
+        highlights=[(8, 12)],
+        owner_uid="manual.page-1",
+        owner_title="Page 1",
+        owner_url="https://example.org/page-1#votes",
+        score=0.75,
+    )
+    return SampleResult(
+        samples=[sample],
+        total=1,
+        languages={"csharp": 2, "python": 1},
+        next_cursor=None,
+        degraded=[],
+        content_root=ROOT,
+        took_ms=1.0,
+    )
+
+
+def _related(request: RelatedRequest) -> RelatedResult:
+    _known(request.uid)
+    step = PathStep(type="partOf", direction="out", uid="manual", locale="en-us", title="Manual")
+    node = RelatedNode(
+        uid="manual",
+        locale="en-us",
+        kind="module",
+        title="Manual",
+        url="https://example.org/manual",
+        summary="All of it.",
+        prior=0.25,
+        path=[step],
+    )
+    return RelatedResult(
+        uid=request.uid,
+        locale=request.locale or "en-us",
+        related=[node],
+        truncated=False,
+        degraded=[],
+        content_root=ROOT,
+        took_ms=1.0,
+    )
+
+
+def _learning_path(request: LearningPathRequest) -> LearningPathResult:
+    _known(request.goal)
+    first, second = (
+        LearningStep(
+            uid=f"course.{name}",
+            locale="en-us",
+            kind="module",
+            title=title,
+            url=None,
+            level="beginner",
+            minutes=minutes,
+            teaches=[],
+            required_by=required_by,
+            alternatives=alternatives,
+        )
+        for name, title, minutes, required_by, alternatives in (
+            ("first", "First", 20, ["course.second"], ["course.other"]),
+            ("second", "Second", None, [], []),
+        )
+    )
+    return LearningPathResult(
+        goal=request.goal,
+        reachable=False,
+        steps=[first, second],
+        minutes=20,
+        within_budget=None if request.minutes is None else request.minutes >= 20,
+        missing=[MissingPrerequisite(uid="skill.algebra", title="Algebra", required_by="course.first")],
+        cycles=[["course.a", "course.b"]],
+        notices=["The level is not known."],
+        content_root=ROOT,
+        took_ms=1.0,
+    )
+
+
+def _xrefs(request: XrefRequest) -> XrefResult:
+    def resolve(uid: str) -> XrefResolution:
+        if uid == "nobody":
+            return XrefResolution(asked=uid, found=False, via="none", suggestions=["manual.page-1"])
+        return XrefResolution(
+            asked=uid,
+            found=True,
+            via="exact",
+            uid=uid,
+            locale=request.locale or "en-us",
+            kind="page",
+            title="Page",
+            url="https://example.org/page-1",
+        )
+
+    return XrefResult(resolutions=[resolve(uid) for uid in request.uids], content_root=ROOT, took_ms=1.0)
+
+
+def _graph_query(request: GraphQueryRequest) -> GraphQueryResult:
+    if "DELETE" in request.cypher:
+        raise Violation(
+            "read_only",
+            "DELETE writes.",
+            line=1,
+            column=request.cypher.index("DELETE") + 1,
+            excerpt=request.cypher[:80],
+            suggestion="Ask with MATCH … RETURN alone.",
+        )
+    return GraphQueryResult(
+        columns=["uid", "n"],
+        rows=[["manual.page-1", 3]],
+        truncated=True,
+        cypher="MATCH (n:Page) RETURN n.uid AS uid, 3 AS n LIMIT 101",
+        content_root=ROOT,
+        took_ms=1.0,
+    )
+
+
+def _schema(_request: SchemaRequest) -> SchemaResult:
+    return SchemaResult(
+        labels={"page": 13, "unit": 12},
+        edge_types={"partOf": 25, "xref": 0},
+        properties=["title", "uid"],
+        grammar="MATCH, WHERE, RETURN.",
+        examples=["MATCH (n:Page) RETURN n.uid"],
+        content_root=ROOT,
+    )
+
+
+ANSWERS: Mapping[str, Callable[[Any], Result]] = {
+    catalogue.SEARCH.name: _search,
+    catalogue.WHY_NOT.name: _why_not,
+    catalogue.LIST.name: _list,
+    catalogue.FETCH.name: _fetch,
+    catalogue.SAMPLES.name: _samples,
+    catalogue.RELATED.name: _related,
+    catalogue.LEARNING_PATH.name: _learning_path,
+    catalogue.XREF.name: _xrefs,
+    catalogue.GRAPH_QUERY.name: _graph_query,
+    catalogue.SCHEMA.name: _schema,
+}
+
+
 @dataclass
 class FakeToolbox:
-    """Answers searches with `WINDOW` numbered hits. `failure` is raised instead of any answer; `answer` replaces it."""
+    """Answers searches with `WINDOW` numbered hits. `failure` is raised instead of any answer; `answer` replaces the
+    one of its own type; unhealthy stores are `sick`."""
 
     failure: BaseException | None = None
-    answer: SearchResult | GraphQueryResult | NodeResult | None = None
+    answer: Result | None = None
     ready: bool = True
+    sick: bool = False
     hang: bool = False
     findings: list[DiagnosticResult] = field(default_factory=list)
     asked: list[object] = field(default_factory=list)
     principals: list[Principal | None] = field(default_factory=list)
     stopped: asyncio.Event = field(default_factory=asyncio.Event)
 
-    async def docs_search(self, request: SearchRequest, principal: Principal) -> SearchResult:
+    async def call(self, tool: Tool[Asked, Given], request: Asked, principal: Principal) -> Given:
         await self._meet(request, principal)
-        if not request.text.strip():
-            raise QueryEmpty("The query is empty. Ask in words.")
-        NodeFilter.from_mapping(request.filter)
-        limit = 10 if request.limit is None else request.limit
-        if not 1 <= limit <= 100:
-            raise LimitOutOfRange("The limit is 1 to 100.")
-        if isinstance(self.answer, SearchResult):
-            return self.answer
-        first = int(request.cursor or "1")
-        last = min(first + limit - 1, WINDOW)
-        hits = [hit(number, explain=request.explain) for number in range(first, last + 1)]
-        return search_result(hits, next_cursor=str(last + 1) if last < WINDOW else None)
-
-    async def why_not(self, request: WhyNotRequest, principal: Principal) -> WhyNotResult:
-        await self._meet(request, principal)
-        return WhyNotResult(uid=request.uid, locale="en-us", reason="depth", detail="Rank 140 of the lexical leg.")
-
-    async def list_nodes(self, request: ListRequest, principal: Principal) -> ListResult:
-        await self._meet(request, principal)
-        NodeFilter.from_mapping(request.filter)
-        summary = NodeSummary(
-            uid="manual.page-1",
-            locale="en-us",
-            kind="page",
-            title="Page 1",
-            type=None,
-            url=None,
-            summary=None,
-            docset="manual",
-        )
-        return ListResult(nodes=[summary], total=1, next_cursor=None, content_root=ROOT, took_ms=0.5)
-
-    async def docs_fetch(self, request: NodeRequest, principal: Principal) -> NodeResult:
-        await self._meet(request, principal)
-        if isinstance(self.answer, NodeResult):
-            return self.answer
-        if request.uid == "nobody":
-            raise NodeUnknown("There is no node 'nobody'.", suggestion="manual.page-1")
-        return NodeResult(
-            uid=request.uid,
-            locale=request.locale or "en-us",
-            kind="page",
-            title="Page",
-            url=None,
-            properties={"products": ["manual"]},
-            sections=[SectionResult(heading="Votes", anchor="votes", level=2, text="Text.", moniker_range=None)],
-            edges=[
-                EdgeResult(type="partOf", uid="manual", locale="en-us", title="Manual", kind="module", direction="out")
-            ],
-            edges_truncated=False,
-            other_locales=["de-de"],
-            content_hash="ab" * 32,
-            content_root=ROOT,
-        )
-
-    async def query_graph(self, request: GraphQueryRequest, principal: Principal) -> GraphQueryResult:
-        await self._meet(request, principal)
-        if isinstance(self.answer, GraphQueryResult):
-            return self.answer
-        if "DELETE" in request.cypher:
-            raise Violation(
-                "read_only",
-                "DELETE writes.",
-                line=1,
-                column=request.cypher.index("DELETE") + 1,
-                excerpt=request.cypher[:80],
-                suggestion="Ask with MATCH … RETURN alone.",
-            )
-        return GraphQueryResult(
-            columns=["uid", "n"],
-            rows=[["manual.page-1", 3]],
-            truncated=True,
-            cypher="MATCH (n:Page) RETURN n.uid AS uid, 3 AS n LIMIT 101",
-            content_root=ROOT,
-            took_ms=1.0,
-        )
+        answer = self.answer if isinstance(self.answer, tool.result) else ANSWERS[tool.name](request)
+        assert isinstance(answer, tool.result)
+        return answer
 
     async def publish(self, request: PublishRequest, progress: Progress = silent) -> PublishResult:
         progress("read", 0, 2)
@@ -210,6 +363,42 @@ class FakeToolbox:
         for done in (1, 2):
             progress("read", done, 2)
             await asyncio.sleep(0)
+        return self._published()
+
+    async def rollback(self, content_root: str, progress: Progress = silent) -> PublishResult:
+        await self._meet(content_root)
+        if content_root != ROOT:
+            raise RootUnknown("No such snapshot is kept.")
+        progress("committing", 0, 0)
+        return self._published()
+
+    async def roots(self) -> RootsResult:
+        await self._meet(None)
+        shared = {"published_at": "2026-01-01T00:00:00+00:00", "nodes": 2, "edges": 1, "passages": 4}
+        return RootsResult.model_validate(
+            {
+                "roots": [
+                    {"content_root": ROOT, "generation": 2, "current": True, **shared},
+                    {"content_root": "cd" * 32, "generation": 1, "current": False, **shared},
+                ]
+            }
+        )
+
+    async def doctor(self, repair: bool, progress: Progress = silent) -> DoctorResult:
+        await self._meet(repair)
+        progress("examining", 0, 2)
+        healthy = repair or not self.sick
+        missing = Finding(store="tantivy", code="passage_missing", count=2, examples=["a", "b"])
+        return DoctorResult(
+            healthy=healthy,
+            findings=[] if healthy else [missing],
+            content_root=ROOT,
+            generation=2,
+            nodes=2,
+            passages=4,
+        )
+
+    def _published(self) -> PublishResult:
         return PublishResult(
             nodes={"page": 2},
             edges={"partOf": 1},

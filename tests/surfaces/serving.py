@@ -57,7 +57,7 @@ def _served(opening: AbstractAsyncContextManager[ASGIApp]) -> Iterator[str]:
 
     async def serve() -> None:
         async with opening as app:
-            server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_level="error", lifespan="off"))
+            server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_config=None, lifespan="off"))
             servers.append(server)
             await server.serve()
 

@@ -217,7 +217,7 @@ def test_hanging_up_on_a_socket_stops_the_tool():
     stopped = threading.Event()
 
     class Hanging(FakeToolbox):
-        async def docs_search(self, _request, _principal):
+        async def call(self, _tool, _request, _principal):
             try:
                 await asyncio.Event().wait()
             finally:

@@ -12,6 +12,7 @@ from service.domain.errors import AllLegsDown, PublishFailed, QueryEmpty
 from service.domain.principal import ANONYMOUS
 from service.domain.requests import GraphQueryRequest, NodeRequest, PublishRequest, SearchRequest
 from service.surfaces.logging import LoggedToolbox, configure_logging
+from service.tools import catalogue
 from tests.surfaces.fake_toolbox import ROOT, FakeToolbox
 
 pytestmark = pytest.mark.anyio
@@ -32,7 +33,7 @@ def lines():
 
 
 async def test_a_search_names_its_run_and_not_its_question(lines):
-    result = await LoggedToolbox(FakeToolbox()).docs_search(SearchRequest(text=SECRET, limit=2), ANONYMOUS)
+    result = await LoggedToolbox(FakeToolbox()).call(catalogue.SEARCH, SearchRequest(text=SECRET, limit=2), ANONYMOUS)
     [line] = lines()
     assert (line["event"], line["outcome"], line["run_id"]) == ("docs_search", "done", result.run_id)
     assert (line["hits"], line["degraded"], line["content_root"]) == (2, [], ROOT)
@@ -51,16 +52,17 @@ async def test_a_search_names_its_run_and_not_its_question(lines):
 async def test_a_refusal_is_told_by_its_code(lines, failure, outcome, level):
     logged = LoggedToolbox(FakeToolbox(failure=failure))
     calls = [
-        lambda: logged.docs_search(SearchRequest(text=SECRET), ANONYMOUS),
-        lambda: logged.docs_fetch(NodeRequest(uid=SECRET), ANONYMOUS),
-        lambda: logged.query_graph(GraphQueryRequest(cypher=SECRET), ANONYMOUS),
+        lambda: logged.call(catalogue.SEARCH, SearchRequest(text=SECRET), ANONYMOUS),
+        lambda: logged.call(catalogue.FETCH, NodeRequest(uid=SECRET), ANONYMOUS),
+        lambda: logged.call(catalogue.GRAPH_QUERY, GraphQueryRequest(cypher=SECRET), ANONYMOUS),
         lambda: logged.publish(PublishRequest(paths=["/" + SECRET])),
+        lambda: logged.rollback(SECRET),
     ]
     for call in calls:
         with pytest.raises(type(failure)):
             await call()
     told = lines()
-    assert [line["event"] for line in told] == ["docs_search", "docs_fetch", "query_graph", "publish"]
+    assert [line["event"] for line in told] == ["docs_search", "docs_fetch", "query_graph", "publish", "rollback"]
     assert {(line["outcome"], line["level"], line["code"]) for line in told} == {(outcome, level, failure.code)}
     assert SECRET not in json.dumps(told)
 

@@ -10,17 +10,23 @@ from service.domain import errors
 from service.domain.principal import ANONYMOUS
 from service.domain.requests import (
     GraphQueryRequest,
+    LearningPathRequest,
     ListRequest,
     NodeRequest,
     PublishRequest,
+    RelatedRequest,
+    SampleRequest,
+    SchemaRequest,
     SearchRequest,
     WhyNotRequest,
+    XrefRequest,
 )
 from service.settings import Settings
 from service.surfaces.application import application
 from service.surfaces.remote import RemoteToolbox, ServerFailed, ServerGone, error_of_problem
+from service.tools import catalogue
 from tests.surfaces.conftest import OWNER_TOKEN
-from tests.surfaces.fake_toolbox import FakeToolbox, hit, search_result
+from tests.surfaces.fake_toolbox import ROOT, FakeToolbox, hit, search_result
 
 pytestmark = pytest.mark.anyio
 
@@ -44,16 +50,35 @@ REQUESTS = {
     "list_nodes": ListRequest(limit=5, filter={"kind": ["page", "unit"]}),
     "docs_fetch": NodeRequest(uid="../..", locale="de-de"),
     "query_graph": GraphQueryRequest(cypher="MATCH (n) RETURN n.uid", parameters={"none": None, "list": [1, "a"]}),
+    "code_sample_search": SampleRequest(text="fuse(", language="c#", filter={"product": ["manual"]}),
+    "get_related": RelatedRequest(uid="a/b c#ctor*", limit=3),
+    "get_learning_path": LearningPathRequest(goal="course.second", known_skills=["x y"], level="beginner", minutes=5),
+    "resolve_xref": XrefRequest(uids=["List`1.Add*", "nobody"], moniker="net-8.0"),
+    "describe_schema": SchemaRequest(),
 }
 
 
-@pytest.mark.parametrize("tool", REQUESTS)
+@pytest.mark.parametrize("tool", catalogue.TOOLS, ids=lambda tool: tool.name)
 async def test_a_call_over_the_server_is_the_call(client, toolbox, tool):
-    request = REQUESTS[tool]
-    over_http = await getattr(client, tool)(request, ANONYMOUS)
-    in_process = await getattr(toolbox, tool)(request, ANONYMOUS)
+    request = REQUESTS[tool.name]
+    over_http = await client.call(tool, request, ANONYMOUS)
+    in_process = await toolbox.call(tool, request, ANONYMOUS)
     assert toolbox.asked == [request, request]
     assert over_http == in_process
+
+
+async def test_the_owners_work_over_the_server_is_the_work(client, toolbox):
+    toolbox.sick = True
+    assert await client.roots() == await toolbox.roots()
+    assert await client.rollback(ROOT) == await toolbox.rollback(ROOT)
+    assert await client.doctor(repair=False) == await toolbox.doctor(repair=False)
+    assert await client.doctor(repair=True) == await toolbox.doctor(repair=True)
+    assert toolbox.asked == [None, None, ROOT, ROOT, False, False, True, True]
+
+
+async def test_a_rollback_to_an_unknown_root_is_refused(client):
+    with pytest.raises(errors.RootUnknown):
+        await client.rollback("nothing")
 
 
 async def test_an_unready_server_still_reports_its_readiness(client, toolbox):
@@ -83,7 +108,7 @@ def every_error():
 async def test_an_error_crosses_the_wire_unchanged(client, toolbox, error):
     toolbox.failure = error
     with pytest.raises(type(error)) as raised:
-        await client.docs_search(SearchRequest(text="fusion"), ANONYMOUS)
+        await client.call(catalogue.SEARCH, SearchRequest(text="fusion"), ANONYMOUS)
     assert type(raised.value) is type(error)
     assert vars(raised.value) == vars(error)
     assert str(raised.value) == str(error)
@@ -100,7 +125,7 @@ def test_a_code_from_a_newer_server_keeps_its_family():
 
 async def test_half_a_surrogate_pair_is_refused_by_the_server(client):
     with pytest.raises(errors.Refused):
-        await client.docs_search(SearchRequest(text="\udc80"), ANONYMOUS)
+        await client.call(catalogue.SEARCH, SearchRequest(text="\udc80"), ANONYMOUS)
 
 
 async def test_a_publish_goes_to_the_server(client, toolbox):
@@ -130,19 +155,25 @@ async def test_a_publish_that_fails_raises_what_it_raised(client, toolbox):
         await client.publish(PublishRequest(paths=["/estates/manual"]))
 
 
-async def test_only_the_folders_token_lets_publish(toolbox, settings):
+async def test_only_the_folders_token_makes_an_owner(toolbox, settings):
     stranger = remote(application(toolbox, settings, owner_token=OWNER_TOKEN), token="guessed")
-    with pytest.raises(errors.Refused) as refused:
-        await stranger.publish(PublishRequest(paths=["/estates/manual"]))
+    for attempt in (
+        lambda: stranger.publish(PublishRequest(paths=["/estates/manual"])),
+        lambda: stranger.rollback(ROOT),
+        lambda: stranger.doctor(repair=True),
+        stranger.roots,
+    ):
+        with pytest.raises(errors.Refused) as refused:
+            await attempt()
+        assert refused.value.code == "owner_required"
     await stranger.close()
-    assert refused.value.code == "owner_required"
     assert toolbox.asked == []
 
 
 async def answer_of(response):
     box = RemoteToolbox(URL, None, Settings(), transport=httpx.MockTransport(lambda _request: response))
     try:
-        return await box.docs_search(SearchRequest(text="fusion"), ANONYMOUS)
+        return await box.call(catalogue.SEARCH, SearchRequest(text="fusion"), ANONYMOUS)
     finally:
         await box.close()
 
@@ -173,7 +204,7 @@ async def test_a_server_that_is_gone_says_so():
     box = RemoteToolbox(URL, None, Settings(), transport=httpx.MockTransport(refuse))
     assert not await box.is_alive()
     with pytest.raises(ServerGone, match=URL):
-        await box.docs_search(SearchRequest(text="fusion"), ANONYMOUS)
+        await box.call(catalogue.SEARCH, SearchRequest(text="fusion"), ANONYMOUS)
     await box.close()
 
 
@@ -189,5 +220,5 @@ async def test_a_server_that_does_not_answer_is_late():
     app = application(FakeToolbox(hang=True), Settings(request_deadline=10))
     box = remote(app)
     with pytest.raises(errors.Unavailable):
-        await box.docs_search(SearchRequest(text="fusion"), ANONYMOUS)
+        await box.call(catalogue.SEARCH, SearchRequest(text="fusion"), ANONYMOUS)
     await box.close()

@@ -23,6 +23,7 @@ from service.surfaces.console.search_page import SearchLink, chips, degradations
 from service.surfaces.dependencies import Caller, Instruments, Tools
 from service.surfaces.openapi import version
 from service.surfaces.problems import ProblemResponses, problem_of
+from service.tools import catalogue
 
 _HERE = Path(__file__).parent
 _ANSWERED = (Refused, Violation, Unavailable, PublishFailed)
@@ -62,12 +63,12 @@ async def search_page(request: Request, toolbox: Tools, caller: Caller, metrics:
     try:
         if address.is_search:
             search = address.request()
-            content["result"] = result = await toolbox.docs_search(search, caller)
+            content["result"] = result = await toolbox.call(catalogue.SEARCH, search, caller)
             metrics.search(result)
             content["chips"] = chips(address, result)
             if address.uid:
                 question = WhyNotRequest(search=_uncut(search), uid=address.uid)
-                content["verdict"] = await toolbox.why_not(question, caller)
+                content["verdict"] = await toolbox.call(catalogue.WHY_NOT, question, caller)
         else:
             content["readiness"] = await toolbox.readiness()
     except _ANSWERED as error:
@@ -86,7 +87,7 @@ async def node_page(
     """One node: its text, its properties, and its neighbours to walk to."""
     content: dict[str, Any] = {"node": None, "neighbours": {}, "problem": None}
     try:
-        content["node"] = node = await toolbox.docs_fetch(NodeRequest(uid=uid, locale=locale), caller)
+        content["node"] = node = await toolbox.call(catalogue.FETCH, NodeRequest(uid=uid, locale=locale), caller)
     except _ANSWERED as error:
         return _failed(request, "node.html", content, error)
     for edge in node.edges:
@@ -103,7 +104,7 @@ async def graph_page(
     if not cypher.strip():
         return _page("graph.html", content)
     try:
-        content["rows"] = await toolbox.query_graph(GraphQueryRequest(cypher=cypher), caller)
+        content["rows"] = await toolbox.call(catalogue.GRAPH_QUERY, GraphQueryRequest(cypher=cypher), caller)
     except _ANSWERED as error:
         return _failed(request, "graph.html", content, error)
     return _page("graph.html", content)

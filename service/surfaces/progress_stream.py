@@ -1,17 +1,17 @@
-"""A publish as it goes, one JSON object a line: progress, then the result or the problem."""
+"""Long work of the owner's as it goes, one JSON object a line: progress, then the result or the problem."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Coroutine
+from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, SerializeAsAny
 from starlette.responses import Response, StreamingResponse
 
-from service.domain.requests import PublishRequest
-from service.domain.results import PublishResult
+from service.domain.progress import Progress
+from service.domain.results import Result
 from service.settings import Settings
 from service.surfaces.encoding import encode
 from service.surfaces.problems import Problem, ProblemResponses, problem_of
-from service.tools.toolbox import Toolbox
 
 MEDIA_TYPE = "application/x-ndjson"
 
@@ -22,20 +22,20 @@ class ProgressReport(BaseModel):
     total: int
 
 
-class PublishLine(BaseModel):
+class Line(BaseModel):
     """One line: exactly one of the three is there."""
 
     progress: ProgressReport | None = None
-    result: PublishResult | None = None
+    result: SerializeAsAny[Result] | None = None
     problem: Problem | None = None
 
 
-async def publish_stream(
-    toolbox: Toolbox, request: PublishRequest, settings: Settings, problems: ProblemResponses
+async def progress_stream(
+    begin: Callable[[Progress], Coroutine[Any, Any, Result]], settings: Settings, problems: ProblemResponses
 ) -> Response:
-    """Publish, and answer while it goes on. What is refused before any progress keeps its own status."""
+    """Do the work, and answer while it goes on. What is refused before any progress keeps its own status."""
     latest = _Latest()
-    work = asyncio.create_task(toolbox.publish(request, latest.tell))
+    work = asyncio.create_task(begin(latest.tell))
     work.add_done_callback(latest.wake)
     heartbeat = settings.publish_heartbeat / 1000
     try:
@@ -74,27 +74,27 @@ class _Latest:
 
 
 async def _lines(
-    work: "asyncio.Task[PublishResult]", latest: _Latest, heartbeat: float, problems: ProblemResponses
+    work: "asyncio.Task[Result]", latest: _Latest, heartbeat: float, problems: ProblemResponses
 ) -> AsyncIterator[bytes]:
     try:
         while not work.done():
-            yield _line(PublishLine(progress=latest.report))
+            yield _line(Line(progress=latest.report))
             await latest.news(heartbeat)
         error = work.exception()
         if error is None:
-            yield _line(PublishLine(result=work.result()))
+            yield _line(Line(result=work.result()))
         elif isinstance(error, Exception):
             problem = problem_of(error)
             problems.seen(problem)
-            yield _line(PublishLine(problem=problem))
+            yield _line(Line(problem=problem))
     finally:
         await _stop(work)
 
 
-async def _stop(work: "asyncio.Task[PublishResult]") -> None:
+async def _stop(work: "asyncio.Task[Result]") -> None:
     work.cancel()
     await asyncio.wait({work})
 
 
-def _line(line: PublishLine) -> bytes:
+def _line(line: Line) -> bytes:
     return encode(line, leave_out_none=True) + b"\n"

@@ -7,7 +7,7 @@ from service.domain.errors import EstateUnreadable, PublishFailed, PublishInProg
 from service.domain.requests import PublishRequest
 from service.domain.results import PublishResult
 from service.surfaces.problems import ProblemResponses
-from service.surfaces.publish_stream import publish_stream
+from service.surfaces.progress_stream import progress_stream
 from tests.surfaces.fake_toolbox import FakeToolbox
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(20)]
@@ -36,6 +36,10 @@ class StepwisePublisher(FakeToolbox):
         return await super().publish(request, progress)
 
 
+def publishing(toolbox):
+    return lambda progress: toolbox.publish(REQUEST, progress)
+
+
 async def lines(response):
     async for line in response.body_iterator:
         yield json.loads(line)
@@ -44,12 +48,12 @@ async def lines(response):
 async def test_what_is_wrong_before_any_work_is_raised(settings):
     for failure in (EstateUnreadable("There is no folder /estate."), PublishInProgress("Another publish is at work.")):
         with pytest.raises(type(failure)):
-            await publish_stream(FakeToolbox(failure=failure), REQUEST, settings, PROBLEMS)
+            await progress_stream(publishing(FakeToolbox(failure=failure)), settings, PROBLEMS)
 
 
 async def test_progress_is_repeated_while_nothing_moves(settings):
     publisher = StepwisePublisher()
-    stream = lines(await publish_stream(publisher, REQUEST, settings, PROBLEMS))
+    stream = lines(await progress_stream(publishing(publisher), settings, PROBLEMS))
     for _ in range(3):
         assert await anext(stream) == {"progress": {"stage": "embed", "done": 32, "total": 512}}
     publisher.go_on.set()
@@ -61,7 +65,7 @@ async def test_a_failure_under_way_is_the_last_line(settings):
     publisher = StepwisePublisher()
     seen = []
     problems = ProblemResponses(retry_after=1, seen=seen.append)
-    stream = lines(await publish_stream(publisher, REQUEST, settings, problems))
+    stream = lines(await progress_stream(publishing(publisher), settings, problems))
     assert "progress" in await anext(stream)
     publisher.end = PublishFailed("The disk is full.")
     publisher.go_on.set()
@@ -72,7 +76,7 @@ async def test_a_failure_under_way_is_the_last_line(settings):
 
 async def test_who_leaves_stops_the_publish(settings):
     publisher = StepwisePublisher()
-    response = await publish_stream(publisher, REQUEST, settings, PROBLEMS)
+    response = await progress_stream(publishing(publisher), settings, PROBLEMS)
     stream = response.body_iterator
     await anext(stream)
     await stream.aclose()
