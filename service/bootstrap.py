@@ -37,6 +37,7 @@ from service.publishing.publisher import Publisher
 from service.retrieval.cards import CardCache
 from service.retrieval.engines import Retrieval
 from service.retrieval.facets import FacetCounter
+from service.retrieval.known_graph import KnownGraphReader, KnownSnapshots
 from service.retrieval.prior import PriorCache
 from service.retrieval.query_vectors import QueryVectors
 from service.retrieval.ranker import Ranker
@@ -99,15 +100,17 @@ async def open_owned(settings: Settings, data: Path) -> AsyncIterator[Owned]:
         priors = PriorCache(graph.ranker, settings)
         opened.push_async_callback(priors.close)
         profile = graph_profile(settings)
+        known = KnownSnapshots(graph.store, settings.graph_deadline, settings.breaker_pause / 1000)
+        reader = KnownGraphReader(graph.reader, known)
         retrieval = Retrieval(
             lexical=lexical.index,
             vectors=vectors.index,
-            graph=graph.reader,
-            store=graph.store,
+            graph=reader,
+            store=known,
             query_vectors=QueryVectors(embedder, settings.query_cache),
             tokens=embedder.tokens,
-            facets=FacetCounter(graph.reader, profile, settings),
-            cards=CardCache(graph.reader, settings.node_cards),
+            facets=FacetCounter(reader, profile, settings),
+            cards=CardCache(reader, settings.node_cards),
             ranker=Ranker(priors, settings),
             profile=profile,
             run_log=run_log,

@@ -23,22 +23,31 @@ class Computations(Generic[Key, Value]):
     async def get(self, key: Key, compute: Callable[[], Coroutine[Any, Any, Value]], deadline: Deadline) -> Value:
         """The value, or EngineLate while it is still being computed; a failure is raised once and tried again after."""
         task = self._tasks.get(key)
-        if task is not None and task.done() and not task.cancelled() and task.exception() is None:
-            self._tasks.move_to_end(key)
-            return task.result()
         if task is None:
             task = self._tasks[key] = asyncio.create_task(compute())
-            while len(self._tasks) > self._capacity:
-                _, oldest = self._tasks.popitem(last=False)
-                oldest.cancel()
+            self._make_room(key)
         self._tasks.move_to_end(key)
+        if _is_kept(task):
+            return task.result()
         try:
             return await asyncio.wait_for(asyncio.shield(task), deadline.seconds_left)
         except TimeoutError:
             raise EngineLate(self._name) from None
+        except asyncio.CancelledError:
+            waiting = asyncio.current_task()
+            if task.cancelled() and not (waiting and waiting.cancelling()):
+                raise EngineLate(self._name) from None  # it gave way to another; the caller itself goes on
+            raise
         finally:
-            if task.done() and (task.cancelled() or task.exception() is not None):
-                self._tasks.pop(key, None)
+            if task.done() and self._tasks.get(key) is task and not (_is_kept(task) and self._capacity):
+                del self._tasks[key]
+
+    def _make_room(self, newest: Key) -> None:
+        """Values give way before work that somebody may wait for."""
+        while len(self._tasks) > max(1, self._capacity):
+            others = [key for key in self._tasks if key != newest]
+            oldest = next((key for key in others if self._tasks[key].done()), others[0])
+            self._tasks.pop(oldest).cancel()
 
     async def clear(self) -> None:
         tasks = list(self._tasks.values())
@@ -46,3 +55,8 @@ class Computations(Generic[Key, Value]):
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _is_kept(task: "asyncio.Task[Any]") -> bool:
+    """Whether it holds a value."""
+    return task.done() and not task.cancelled() and task.exception() is None

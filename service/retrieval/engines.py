@@ -4,12 +4,13 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 
 from cypher_guard import Profile
-from service.ports import GraphReader, GraphStore, LexicalIndex, RunLog, TokenCounter, VectorIndex
+from service.ports import GraphReader, LexicalIndex, RunLog, TokenCounter, VectorIndex
 from service.retrieval.anchors import Anchor
 from service.retrieval.breaker import Breaker
 from service.retrieval.cards import CardCache
 from service.retrieval.computations import Computations
 from service.retrieval.facets import FacetCounter
+from service.retrieval.known_graph import PublishedSnapshots
 from service.retrieval.query_vectors import QueryVectors
 from service.retrieval.ranker import Ranker
 from service.settings import Settings
@@ -25,7 +26,7 @@ class Retrieval:
     lexical: LexicalIndex
     vectors: VectorIndex
     graph: GraphReader
-    store: GraphStore
+    store: PublishedSnapshots
     query_vectors: QueryVectors
     tokens: TokenCounter
     cards: CardCache

@@ -10,9 +10,12 @@ from service.domain.filters import NodeFilter, SearchScope
 from service.domain.requests import SearchRequest
 from service.domain.results import Hit, PassageResult
 from service.ports import LexicalIndex, Span, VectorIndex
-from service.retrieval.engines import Retrieval
+from service.retrieval.engines import LEXICAL, VECTOR, Retrieval
 from service.retrieval.ranking import Ranked
 from service.retrieval.window import Window
+
+TextEngine = tuple[LexicalIndex | VectorIndex, int]
+"""An engine that stores passages, and how many milliseconds it may take."""
 
 
 async def load_hits(
@@ -22,24 +25,34 @@ async def load_hits(
     keys = [node.fused.best_vote.hit.passage for node in page]
     # What the filter lets through the legs have decided; who may see it every engine is asked again.
     scope = replace(window.scope, filter=NodeFilter())
-    loading = load_passages(keys, scope, lexical=retrieval.lexical, vectors=retrieval.vectors, deadline=deadline)
+    loading = load_passages(keys, scope, _in_order(window, retrieval), deadline=deadline)
     passages = await window.timings.measure("passages", loading)
     marking = _highlights(request.text, list(passages.values()), retrieval, deadline)
     return hits_of(page, passages, await window.timings.measure("highlight", marking))
 
 
+def _in_order(window: Window, retrieval: Retrieval) -> list[TextEngine]:
+    """The engines whose legs answered come first: one that hangs would eat the time of the other."""
+    engines: dict[str, TextEngine] = {
+        LEXICAL: (retrieval.lexical, retrieval.settings.lexical_deadline),
+        VECTOR: (retrieval.vectors, retrieval.settings.vector_deadline),
+    }
+    live = {run.leg.name for run in window.runs if run.is_live}
+    return [engines[name] for name in sorted(engines, key=lambda name: name not in live)]
+
+
 async def load_passages(
-    keys: Sequence[PassageKey], scope: SearchScope, *, lexical: LexicalIndex, vectors: VectorIndex, deadline: Deadline
+    keys: Sequence[PassageKey], scope: SearchScope, engines: Sequence[TextEngine], *, deadline: Deadline
 ) -> dict[PassageKey, Passage]:
-    """The passages from whichever text engine has them: one may be down, or still filling."""
+    """The passages from whichever text engine has them, asked in turn: one may be down, or still filling."""
     found: dict[PassageKey, Passage] = {}
     failure: EngineUnavailable | None = None
-    for index in (lexical, vectors):
+    for index, milliseconds in engines:
         missing = [key for key in keys if key not in found]
         if not missing:
             break
         try:
-            found |= await index.passages(missing, scope, deadline=deadline)
+            found |= await index.passages(missing, scope, deadline=deadline.at_most(milliseconds))
         except EngineUnavailable as error:
             failure = error
     if failure is not None and not found and keys:

@@ -154,18 +154,19 @@ async def _unsupported(
     """Whether what the vector leg alone found is no answer; without the lexical index's word on it, it stays."""
     found = next((run.hits for run in runs if run.leg.name == VECTOR and run.is_live), ())
     settings, tokens = retrieval.settings, retrieval.tokens
-    if not found:
+    if not found or not any(run.leg.name == LEXICAL and run.is_live for run in runs):
         return False
+    due = deadline.at_most(settings.lexical_deadline)
 
     async def judge() -> bool:
         if not evidence.needs_terms(found, text, tokens, settings):
             return False
-        known = await retrieval.lexical.known_terms(text, scope, deadline=deadline)
+        known = await retrieval.lexical.known_terms(text, scope, deadline=due)
         return not evidence.is_supported(evidence.gather(text, known, snapshot.passages, found, tokens), settings)
 
     try:
         # While vectors fill in, the same question finds more: the hits are part of what is judged.
-        return await retrieval.verdicts.get((text, scope, len(found), found[0].score), judge, deadline)
+        return await retrieval.verdicts.get((text, scope, len(found), found[0].score), judge, due)
     except EngineUnavailable:
         return False
 
