@@ -12,6 +12,7 @@ import pytest
 from cypher_guard import Profile, Violation, Visibility, guard
 from tests.hostile.generator import PROFILE, honest_query
 from tests.hostile.graphs import PRINCIPAL, PropertyGraph, bag, graph_with_secrets
+from tests.hostile.raising import raising_queries, ring_with_a_secret
 
 # Advice about labels that no node has yet would go to stderr.
 kglite.set_query_warning_policy("silent")
@@ -61,3 +62,18 @@ def test_a_principal_sees_the_graph_without_the_secrets(seed: int) -> None:
         told_apart += isinstance(seen, Counter) and bool(seen)
     assert failed < 0.02 * QUERIES
     assert told_apart > QUERIES / 5, "queries that find nothing prove nothing"
+
+
+def test_no_error_tells_of_a_secret_node() -> None:
+    ring = ring_with_a_secret()
+    whole, visible = built(ring), built(ring.visible_to(PRINCIPAL))
+    told = []
+    for text in raising_queries():
+        try:
+            query = guard(text, {}, GENERATED, visibility=STAFF)
+        except Violation:
+            continue
+        seen, expected = answers(whole, query.text, query.params), answers(visible, query.text, query.params)
+        if seen != expected:
+            told.append(f"{seen}\n{expected}\n{text}\n{query.text}")
+    assert not told, "\n\n".join(told)

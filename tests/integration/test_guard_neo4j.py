@@ -15,8 +15,8 @@ from cypher_guard import GuardedQuery, Profile, Violation, Visibility, guard
 from tests.engines import Neo4jAddress
 from tests.hostile.corpus import Row, profiles, rows
 from tests.hostile.generator import PROFILE, honest_query
-from tests.hostile.graphs import PRINCIPAL, Edge, PropertyGraph, bag, graph_with_secrets
-from tests.hostile.graphs import Node as Item
+from tests.hostile.graphs import PRINCIPAL, PropertyGraph, bag, graph_with_secrets
+from tests.hostile.raising import raising_queries, ring_with_a_secret
 
 pytestmark = [pytest.mark.engines, pytest.mark.timeout(600)]
 
@@ -155,7 +155,7 @@ def test_generated_queries_only_read(reading: Session, size: int) -> None:
             pytest.fail(f"query {number}: {error.message}\n{text}\n{query.text}")
 
 
-@pytest.mark.parametrize("size", [200, pytest.param(2_000, marks=LONG)])
+@pytest.mark.parametrize("size", [200, pytest.param(1_000, marks=LONG)])
 def test_a_rendering_means_what_the_original_means(driver: Driver, reading: Session, size: int) -> None:
     load(driver, graph_with_secrets(seed=1))
     full = 0
@@ -166,7 +166,7 @@ def test_a_rendering_means_what_the_original_means(driver: Driver, reading: Sess
     assert full > size / 4, "queries that find nothing prove nothing"
 
 
-@pytest.mark.parametrize("size", [100, pytest.param(1_000, marks=LONG)])
+@pytest.mark.parametrize("size", [100, pytest.param(500, marks=LONG)])
 @pytest.mark.parametrize("seed", range(4))
 def test_a_principal_sees_the_graph_without_the_secrets(driver: Driver, reading: Session, seed: int, size: int) -> None:
     """Rows under a principal = rows on the graph from which the secret nodes were removed."""
@@ -183,65 +183,16 @@ def test_a_principal_sees_the_graph_without_the_secrets(driver: Driver, reading:
     assert told_apart > size / 5, "queries that find nothing prove nothing"
 
 
-# Each raises on a node whose level is 7, and on no other.
-RAISING = (
-    "1 / (n.level - 7) >= 0",
-    "1 % (n.level - 7) >= 0",
-    "date(CASE WHEN n.level = 7 THEN 'never' ELSE '2020-01-01' END) IS NOT NULL",
-    "substring('abc', CASE WHEN n.level = 7 THEN -1 ELSE 0 END) = 'abc'",
-    "left('abc', CASE WHEN n.level = 7 THEN -1 ELSE 1 END) = 'a'",
-    "any(x IN [n.level] WHERE 1 / (x - 7) >= 0)",
-    "[x IN [n.level] | 1 / (x - 7)] <> []",
-    "CASE WHEN n.level > 100 THEN true ELSE 1 / (n.level - 7) >= 0 END",
-    "EXISTS { (n)-[:xref]-(o) WHERE 1 / (n.level - 7) >= 0 }",
-    "COUNT { (n)-[:xref]-(o) WHERE 1 / (n.level - 7) >= 0 } >= 0",
-    "size([(n)-[:xref]-(o) WHERE 1 / (n.level - 7) >= 0 | o.uid]) >= 0",
-)
-ASKED = (
-    "MATCH (n:Page) WHERE {raising} RETURN count(*) AS c",
-    "MATCH (n:Page WHERE {raising}) RETURN count(*) AS c",
-    "MATCH (n:Page {{featured: {raising}}}) RETURN count(*) AS c",
-    "MATCH (m:Page)-[:xref]-(n:Page) WHERE {raising} RETURN count(*) AS c",
-    "MATCH (m:Page)-[r:xref WHERE {raising}]-(n:Page) RETURN count(*) AS c",
-    "MATCH (m:Page)-[:xref]-(n:Page)-[:xref]-(o:Page) WHERE o.level < 9 AND {raising} RETURN count(*) AS c",
-    "MATCH (m:Page) OPTIONAL MATCH (m)-[:xref]-(n:Page) WHERE {raising} RETURN count(*) AS c",
-    "MATCH (m:Page) WHERE EXISTS {{ (m)-[:xref]-(n:Page) WHERE {raising} }} RETURN count(*) AS c",
-    "MATCH (m:Page) RETURN COUNT {{ (m)-[:xref]-(n:Page) WHERE {raising} }} AS c",
-    "MATCH (m:Page) RETURN size([(m)-[:xref]-(n:Page) WHERE {raising} | n.uid]) AS c",
-    "MATCH (n:Page) WITH n WHERE {raising} RETURN count(*) AS c",
-    "MATCH (n:Page) WITH DISTINCT n WHERE {raising} RETURN count(*) AS c",
-    "MATCH (n:Page) WITH n, count(*) AS k WHERE {raising} RETURN count(*) AS c",
-    "MATCH (m:Page)-[r:xref]-(n:Page) WITH r, n WHERE {raising} RETURN count(*) AS c",
-    "MATCH (n:Page) WITH n MATCH (n)-[:xref]-(m:Page) WHERE {raising} RETURN count(*) AS c",
-    "MATCH (n:Page) MATCH (n)-[:xref]-(m:Page) WHERE {raising} RETURN count(*) AS c",
-    "MATCH (n:Page) OPTIONAL MATCH (n)-[:xref]-(m:Page) WHERE {raising} RETURN count(*) AS c",
-    "MATCH (n:Page) WITH n AS k WITH k AS n WHERE {raising} RETURN count(*) AS c",
-    "MATCH p = (m:Page)-[:xref*1..2]-(o:Page) WHERE all(n IN nodes(p) WHERE {raising}) RETURN count(*) AS c",
-    "MATCH p = (m:Page)-[:xref*1..2]-(o:Page) WITH p WHERE all(n IN nodes(p) WHERE {raising}) RETURN count(*) AS c",
-    "MATCH (n:Page) RETURN sum(CASE WHEN {raising} THEN 1 ELSE 0 END) AS c",
-    "MATCH (n:Page) WITH n ORDER BY CASE WHEN {raising} THEN 1 ELSE 0 END RETURN count(*) AS c",
-    "MATCH (n:Page) UNWIND [{raising}] AS k RETURN count(k) AS c",
-)
-
-
 def test_no_error_tells_of_a_secret_node(driver: Driver, reading: Session) -> None:
     """AND fixes no order of evaluation: a predicate that fails on a secret node alone must never meet it."""
-    audiences = {7: ["board"]}
-    nodes = [
-        Item(f"n{level}", ("Page",), {"uid": f"n{level}", "level": level, "visibleTo": audiences.get(level, ["*"])})
-        for level in range(10)
-    ]
-    ring = [Edge(f"n{level}", "xref", f"n{(level + 1) % 10}", {}) for level in range(10)]
-    load(driver, PropertyGraph(tuple(nodes), tuple(ring)))
+    load(driver, ring_with_a_secret())
     told = []
-    for raising in RAISING:
-        for asked in ASKED:
-            text = asked.format(raising=raising)
-            try:
-                query = guard(text, {}, GENERATED, visibility=STAFF)
-            except Violation:
-                continue
-            seen = answers(reading, query.text, query.params)
-            if isinstance(seen, str):
-                told.append(f"{seen}\n{text}\n{query.text}")
+    for text in raising_queries():
+        try:
+            query = guard(text, {}, GENERATED, visibility=STAFF)
+        except Violation:
+            continue
+        seen = answers(reading, query.text, query.params)
+        if isinstance(seen, str):
+            told.append(f"{seen}\n{text}\n{query.text}")
     assert not told, "\n\n".join(told)
