@@ -6,7 +6,9 @@ registry holds: without COGITAVE_QUERY_TEST_QDRANT_URL and Docker its tests are 
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import pytest
 
@@ -17,6 +19,8 @@ from tests import containers
 _NO_QDRANT = (
     "NO QDRANT SERVER: set COGITAVE_QUERY_TEST_QDRANT_URL or start Docker; what needs a real one was NOT tested"
 )
+Server = TypeVar("Server", Neo4jServer, OpenSearchServer)
+
 _qdrant_skipped = pytest.StashKey[bool]()
 
 
@@ -33,8 +37,20 @@ class Neo4jAddress:
         return self.user, self.password
 
 
+@contextmanager
+def _started(request: pytest.FixtureRequest, server: Server) -> Iterator[Server]:
+    """The first start on a machine fetches the engine: its progress is shown past pytest's capture."""
+    capture = request.config.pluginmanager.getplugin("capturemanager")
+    with capture.global_and_fixture_disabled() if capture else nullcontext():
+        server.start()
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
 @pytest.fixture(scope="session")
-def neo4j_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neo4jAddress]:
+def neo4j_server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neo4jAddress]:
     """Neo4j with Graph Data Science and the settings that the service asks for."""
     if uri := os.environ.get("COGITAVE_QUERY_TEST_NEO4J_URL"):
         user = os.environ.get("COGITAVE_QUERY_TEST_NEO4J_USER", "neo4j")
@@ -43,22 +59,25 @@ def neo4j_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neo4jAddr
         with containers.neo4j() as (uri, password):
             yield Neo4jAddress(uri, "neo4j", password)
     else:
-        with Neo4jServer(tmp_path_factory.mktemp("neo4j")) as server:
+        with _started(request, Neo4jServer(tmp_path_factory.mktemp("neo4j"))) as server:
             yield Neo4jAddress(server.uri, *server.auth)
 
 
 @pytest.fixture(scope="session")
-def neo4j_default_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neo4jAddress]:
+def neo4j_default_server(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Neo4jAddress]:
     """A Neo4j with its vendor's settings, which the service may not change."""
     if uri := os.environ.get("COGITAVE_QUERY_TEST_NEO4J_DEFAULT_URL"):
         yield Neo4jAddress(uri, "neo4j", os.environ["COGITAVE_QUERY_TEST_NEO4J_DEFAULT_PASSWORD"])
         return
-    with Neo4jServer(tmp_path_factory.mktemp("neo4j-default"), settings=NEO4J_DEFAULT_SETTINGS) as server:
+    defaults = Neo4jServer(tmp_path_factory.mktemp("neo4j-default"), settings=NEO4J_DEFAULT_SETTINGS)
+    with _started(request, defaults) as server:
         yield Neo4jAddress(server.uri, *server.auth)
 
 
 @pytest.fixture(scope="session")
-def opensearch_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def opensearch_server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The URL of an OpenSearch."""
     if url := os.environ.get("COGITAVE_QUERY_TEST_OPENSEARCH_URL"):
         yield url
@@ -66,7 +85,7 @@ def opensearch_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]
         with containers.opensearch() as url:
             yield url
     else:
-        with OpenSearchServer(tmp_path_factory.mktemp("opensearch")) as server:
+        with _started(request, OpenSearchServer(tmp_path_factory.mktemp("opensearch"))) as server:
             yield server.url
 
 
