@@ -7,15 +7,24 @@ from typing import TypeVar
 import numpy as np
 import pytest
 
+from adapters.embedded.live_graph import LiveGraph
+from adapters.embedded.projection import GraphProjection
+from adapters.embedded.ranker import ScipyRanker
+from adapters.estates import ReadingRules, readers
 from adapters.neo4j.ranker import GdsRanker
 from adapters.neo4j.reader import Neo4jGraphReader
 from adapters.neo4j.store import Neo4jGraphStore
 from service.domain.content import NodeRecord
 from service.domain.deadline import Deadline
 from service.domain.graph import EVERYONE, EdgeType, Node, NodeIdentity, NodeKind, Reference
+from service.domain.snapshots import Snapshot
+from service.ports import GraphRanker
+from service.publishing.estates import read_estates
+from service.publishing.linking import link
 from tests.engines import Neo4jAddress
 from tests.integration.test_neo4j_graph import publish
 from tests.neo4j_database import empty_database
+from tests.shared_data import ESTATES
 
 pytestmark = pytest.mark.engines
 
@@ -151,3 +160,25 @@ def test_an_empty_store_ranks_nothing(neo4j_server: Neo4jAddress):
             return await ranker.global_scores(EVERYBODY, deadline=due())
 
     assert asyncio.run(run()) == {}
+
+
+def test_gds_and_scipy_agree_on_an_estate(neo4j_server: Neo4jAddress):
+    """Within 10⁻⁵ of the largest score: scipy iterates in single precision."""
+    estate = [*read_estates([str(ESTATES / "entity-framework")], readers(ReadingRules())).records]
+    linked = link(estate, default_locale="en-us")
+    live = LiveGraph(Snapshot("estate", 1), GraphProjection.build(linked, "p1"))
+    seeds = dict.fromkeys(sorted(linked.content_hashes)[::700], 0.5)
+
+    async def both(ranker: GraphRanker) -> list[Mapping[NodeIdentity, float]]:
+        return [
+            await ranker.global_scores(EVERYBODY, deadline=due()),
+            await ranker.personalized(seeds, EVERYBODY, deadline=due()),
+        ]
+
+    by_gds = ranked(neo4j_server, estate, both)
+    scipy = ScipyRanker(lambda: live, weights=WEIGHTS, damping=DAMPING, iterations=ITERATIONS)
+    by_scipy = asyncio.run(both(scipy))
+    for theirs, ours in zip(by_gds, by_scipy, strict=True):
+        assert len(ours) > 1_000
+        bound = 1e-5 * max(ours.values())
+        assert all(abs(theirs.get(node, 0.0) - ours.get(node, 0.0)) < bound for node in ours.keys() | theirs.keys())
