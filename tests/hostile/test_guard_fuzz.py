@@ -121,9 +121,9 @@ def test_millions_of_inputs() -> None:
     accepted, slowest, warm = 0, 0.0, 0
     for number, text in enumerate(islice(hostile_inputs(random, material), LONG_INPUTS)):
         profile, visibility = random.choice(choices)
-        started = time.perf_counter()
+        started = time.thread_time()
         accepted += check(text, profile, visibility)
-        slowest = max(slowest, time.perf_counter() - started)
+        slowest = max(slowest, time.thread_time() - started)
         if number == min(WARM, LONG_INPUTS // 2):
             warm = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - warm

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 import pytest
@@ -183,11 +184,12 @@ def test_a_principal_sees_the_graph_without_the_secrets(driver: Driver, reading:
     assert told_apart > size / 5, "queries that find nothing prove nothing"
 
 
-def test_no_error_tells_of_a_secret_node(driver: Driver, reading: Session) -> None:
+@pytest.mark.parametrize("every", [4, pytest.param(1, marks=LONG)])
+def test_no_error_tells_of_a_secret_node(driver: Driver, reading: Session, every: int) -> None:
     """AND fixes no order of evaluation: a predicate that fails on a secret node alone must never meet it."""
     load(driver, ring_with_a_secret())
     told = []
-    for text in raising_queries():
+    for text in islice(raising_queries(), 0, None, every):
         try:
             query = guard(text, {}, GENERATED, visibility=STAFF)
         except Violation:

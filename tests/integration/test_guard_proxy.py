@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -48,6 +48,31 @@ def library(neo4j_server: Neo4jAddress) -> Iterator[Neo4jAddress]:
         driver.execute_query("MATCH (n) DETACH DELETE n")
 
 
+@pytest.fixture(scope="module")
+def suggested(library: Neo4jAddress, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The profile that --write-profile suggests, with time enough for a machine that does other things."""
+    path = tmp_path_factory.mktemp("suggested") / "profile.json"
+    ended = run([*arguments(library), "--write-profile", str(path)], {**os.environ, "NEO4J_PASSWORD": library.password})
+    assert ended.returncode == 0, ended.stderr
+    profile: dict[str, Any] = json.loads(path.read_text())
+    assert profile["edge_types"] == ["WROTE"]
+    assert {"Book", "Writer", "Odd `label"} <= set(profile["labels"])
+    assert profile["timeout_ms"] == 250
+    return {**profile, "timeout_ms": 20_000}
+
+
+@pytest.fixture
+def profile_file(suggested: dict[str, Any], tmp_path: Path) -> Callable[..., str]:
+    """Writes it down with some fields changed, as a person would."""
+
+    def write(**fields: Any) -> str:
+        path = tmp_path / "profile.json"
+        path.write_text(json.dumps({**suggested, **fields}))
+        return str(path)
+
+    return write
+
+
 def arguments(server: Neo4jAddress, *more: str) -> list[str]:
     return [*COMMAND[1:], "--uri", server.uri, "--user", server.user, *more]
 
@@ -75,7 +100,7 @@ async def refusal(client: Client, cypher: str, **params: Any) -> dict[str, Any]:
     return dict(result.structured_content["error"])
 
 
-async def test_it_describes_and_answers_with_a_profile_of_its_own(library: Neo4jAddress) -> None:
+async def test_it_describes_the_graph_with_a_profile_of_its_own(library: Neo4jAddress) -> None:
     async with proxy(library) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         assert set(tools) == {"describe_schema", "query_graph"}
@@ -87,6 +112,11 @@ async def test_it_describes_and_answers_with_a_profile_of_its_own(library: Neo4j
         assert labels["Odd `label"]["count"] == 1
         assert schema["relationshipTypes"] == [{"name": "WROTE", "count": 2, "properties": ["year"]}]
 
+        assert (await refusal(client, "MATCH (b:Secret) RETURN b.title"))["code"] == "unknown_label"
+
+
+async def test_it_answers_in_plain_values(library: Neo4jAddress, profile_file: Callable[..., str]) -> None:
+    async with proxy(library, "--profile", profile_file()) as client:
         answer = await ask(
             client, "MATCH (w:Writer)-[r:WROTE]->(b:Book {title: $t}) RETURN w.name, w.born, r.year", t="Graphs"
         )
@@ -99,8 +129,10 @@ async def test_it_describes_and_answers_with_a_profile_of_its_own(library: Neo4j
         assert whole["rows"][0][0]["labels"] == ["Book"]
 
 
-async def test_rows_beyond_the_limit_are_said_to_be_missing(library: Neo4jAddress) -> None:
-    async with proxy(library) as client:
+async def test_rows_beyond_the_limit_are_said_to_be_missing(
+    library: Neo4jAddress, profile_file: Callable[..., str]
+) -> None:
+    async with proxy(library, "--profile", profile_file()) as client:
         answer = await ask(client, "MATCH (n:Leaf) RETURN n.number")
         assert len(answer["rows"]) == 100
         assert answer["truncated"] is True
@@ -109,15 +141,17 @@ async def test_rows_beyond_the_limit_are_said_to_be_missing(library: Neo4jAddres
         assert exact["truncated"] is False
 
 
-async def test_bytes_beyond_the_limit_are_said_to_be_missing(library: Neo4jAddress, tmp_path: Path) -> None:
-    async with proxy(library, "--profile", profile_file(library, tmp_path, max_result_bytes=100)) as client:
+async def test_bytes_beyond_the_limit_are_said_to_be_missing(
+    library: Neo4jAddress, profile_file: Callable[..., str]
+) -> None:
+    async with proxy(library, "--profile", profile_file(max_result_bytes=100)) as client:
         answer = await ask(client, "MATCH (n:Leaf) RETURN n.number")
         assert 0 < len(answer["rows"]) < 100
         assert answer["truncated"] is True
 
 
-async def test_a_refusal_carries_what_to_change(library: Neo4jAddress) -> None:
-    async with proxy(library) as client:
+async def test_a_refusal_carries_what_to_change(library: Neo4jAddress, profile_file: Callable[..., str]) -> None:
+    async with proxy(library, "--profile", profile_file()) as client:
         written = await refusal(client, "MATCH (b:Book) DETACH DELETE b")
         assert written["code"] == "read_only"
         assert written["column"] == 16
@@ -131,10 +165,10 @@ async def test_a_refusal_carries_what_to_change(library: Neo4jAddress) -> None:
         assert books["rows"] == [[2]]
 
 
-async def test_a_slow_query_ends_on_our_own_clock(library: Neo4jAddress, tmp_path: Path) -> None:
+async def test_a_slow_query_ends_on_our_own_clock(library: Neo4jAddress, profile_file: Callable[..., str]) -> None:
     """300⁴ combinations: minutes, if nobody stopped it."""
-    fields = {"allow_disconnected": True, "cost_limit": 10**15, "timeout_ms": 400}
-    async with proxy(library, "--profile", profile_file(library, tmp_path, **fields)) as client:
+    fields = {"allow_disconnected": True, "cost_limit": 10**15, "timeout_ms": 1500}
+    async with proxy(library, "--profile", profile_file(**fields)) as client:
         await ask(client, "MATCH (n:Leaf {number: 1}) RETURN n.number")
         started = time.perf_counter()
         error = await refusal(
@@ -143,21 +177,23 @@ async def test_a_slow_query_ends_on_our_own_clock(library: Neo4jAddress, tmp_pat
             "WHERE a.number + b.number + c.number + d.number = -1 RETURN count(*) AS n",
         )
         assert error["code"] == "timeout"
-        assert time.perf_counter() - started < 2
+        assert time.perf_counter() - started < 10
         after = await ask(client, "MATCH (n:Leaf {number: 2}) RETURN n.number")
         assert after["rows"] == [[2]]
 
 
-async def test_a_principal_sees_and_counts_what_is_theirs(library: Neo4jAddress) -> None:
-    async with proxy(library, "--audience", "*") as client:
+async def test_a_principal_sees_and_counts_what_is_theirs(
+    library: Neo4jAddress, profile_file: Callable[..., str]
+) -> None:
+    async with proxy(library, "--audience", "*", "--profile", profile_file()) as client:
         schema = (await client.call_tool("describe_schema", {})).structured_content
         assert {kind["name"]: kind["count"] for kind in schema["labels"]}["Book"] == 1
         answer = await ask(client, "MATCH (w:Writer)-[:WROTE]->(b:Book) RETURN b.title")
         assert answer["rows"] == [["Graphs"]]
 
 
-async def test_a_tightened_profile_holds(library: Neo4jAddress, tmp_path: Path) -> None:
-    async with proxy(library, "--profile", profile_file(library, tmp_path, properties=["title"])) as client:
+async def test_a_tightened_profile_holds(library: Neo4jAddress, profile_file: Callable[..., str]) -> None:
+    async with proxy(library, "--profile", profile_file(properties=["title"])) as client:
         schema = (await client.call_tool("describe_schema", {})).structured_content
         assert {kind["name"]: kind["properties"] for kind in schema["labels"]}["Book"] == ["title"]
         assert (await refusal(client, "MATCH (b:Book) RETURN b.isbn"))["code"] == "unknown_property"
@@ -183,18 +219,6 @@ def test_a_bad_profile_is_refused_by_its_field(library: Neo4jAddress, tmp_path: 
     ended = run([*arguments(library), "--profile", str(path)], {**os.environ, "NEO4J_PASSWORD": library.password})
     assert ended.returncode == 2
     assert "hops" in ended.stderr
-
-
-def profile_file(server: Neo4jAddress, folder: Path, **fields: Any) -> str:
-    """The profile that --write-profile suggests, with some fields changed by hand."""
-    path = folder / "profile.json"
-    ended = run([*arguments(server), "--write-profile", str(path)], {**os.environ, "NEO4J_PASSWORD": server.password})
-    assert ended.returncode == 0, ended.stderr
-    suggested = json.loads(path.read_text())
-    assert suggested["edge_types"] == ["WROTE"]
-    assert {"Book", "Writer", "Odd `label"} <= set(suggested["labels"])
-    path.write_text(json.dumps({**suggested, **fields}))
-    return str(path)
 
 
 def run(command: list[str], environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
