@@ -1,6 +1,7 @@
 """Nearest passages by cosine in the process, by qdrant-edge (Qdrant's own engine)."""
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Collection, Sequence
 from hashlib import sha256
 from pathlib import Path
@@ -38,12 +39,17 @@ ENGINE = "qdrant-edge"
 
 _SCROLL = 1_000
 
+_PAUSE_SECONDS = 1.0
+"""A publish that writes less often than this is taken to pause."""
+
 _MOST_SINCE_COPY = 2_000
 """Writes that are kept for a copy in the making; more, and the copy is not worth its memory."""
 
 
 class QdrantEdgeIndex:
     """VectorIndex in a folder of its own, one shard a model. Every acknowledged write is in its write-ahead log.
+
+    The engine holds the interpreter's lock while it searches: a millisecond for ten thousand passages.
 
     Passages are compared one by one, which is exact, until `exact_until` of them have no HNSW graph; then one is built
     behind the searches' backs.
@@ -63,7 +69,8 @@ class QdrantEdgeIndex:
         self._shard = shard = shards.open()
         self._exact_until = exact_until
         self._index_seconds = index_seconds
-        self._indexing: asyncio.Task[None] | None = None
+        self._settling: asyncio.Task[None] | None = None
+        self._writes = 0
         self._since_copy: list[qdrant.UpdateOperation] | None = None
         self._holdings = survey(shard)
         self._reach = Reach()
@@ -127,8 +134,8 @@ class QdrantEdgeIndex:
         await self._write(work)
 
     async def search(self, vector: Vector, scope: SearchScope, *, depth: int, deadline: Deadline) -> list[PassageHit]:
-        if self._indexing is None:
-            self._consider_a_graph()
+        if self._settling is None:
+            self._settle_later()
         return await self._readers.run(lambda: self._search(vector, scope, depth), deadline)
 
     async def passages(
@@ -166,9 +173,9 @@ class QdrantEdgeIndex:
         await self._readers.run(self._shard.info, deadline)
 
     async def close(self) -> None:
-        if self._indexing is not None:
-            self._indexing.cancel()
-            await asyncio.gather(self._indexing, return_exceptions=True)
+        if self._settling is not None:
+            self._settling.cancel()
+            await asyncio.gather(self._settling, return_exceptions=True)
         await self._readers.close()
         await self._writers.run(self._shard.close)
         await self._writers.close()
@@ -176,7 +183,8 @@ class QdrantEdgeIndex:
     async def _write(self, work: Callable[[], None]) -> None:
         """In the one thread that writes."""
         await self._writers.run(work)
-        self._consider_a_graph()
+        self._writes += 1
+        self._settle_later()
 
     def _update(self, operation: qdrant.UpdateOperation) -> None:
         self._shards.require_space()
@@ -186,11 +194,22 @@ class QdrantEdgeIndex:
             if len(self._since_copy) > _MOST_SINCE_COPY:
                 self._since_copy = None
 
-    def _consider_a_graph(self) -> None:
-        if self._indexing is None or self._indexing.done():
-            self._indexing = asyncio.create_task(self._index_if_due())
+    def _settle_later(self) -> None:
+        if self._settling is None or self._settling.done():
+            self._settling = asyncio.create_task(self._settle())
 
-    async def _index_if_due(self) -> None:
+    async def _settle(self) -> None:
+        """Once writing pauses: leave a start no log to replay, and build a graph if one is wanted."""
+        writes = -1
+        while writes != self._writes:
+            writes = self._writes
+            await asyncio.sleep(_PAUSE_SECONDS)
+        # The old shard answers on, and exactly, whatever goes wrong here; the next write tries again.
+        with contextlib.suppress(EngineUnavailable, DataFolderUnwritable):
+            await self._writers.run(self._shard.flush)
+            await self._build_graph_if_due()
+
+    async def _build_graph_if_due(self) -> None:
         """Build the graph on a copy, bring the copy up to date, and let it answer; else all stays as it is."""
         info = await self._writers.run(self._shard.info)
         if info.points_count - info.indexed_vectors_count < self._exact_until:
@@ -199,13 +218,10 @@ class QdrantEdgeIndex:
         try:
             if await self._shards.index(copy, seconds=self._index_seconds):
                 adopted = await self._writers.run(lambda: self._swap(copy))
-        except (EngineUnavailable, DataFolderUnwritable):
-            # The old shard answers on, and exactly; the next write tries again.
-            adopted = False
         finally:
             self._since_copy = None
-        if not adopted:
-            await asyncio.to_thread(self._shards.discard, copy)
+            if not adopted:
+                self._shards.discard(copy)
 
     def _begin_copy(self) -> Path:
         copy = self._shards.copy(self._shard)

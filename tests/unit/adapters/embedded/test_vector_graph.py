@@ -54,9 +54,10 @@ async def test_a_graph_takes_the_place_of_comparing_one_by_one(tmp_path: Path) -
     made = vectors(120)
     index = opened(tmp_path, exact_until=100)
     await index.add([passage(f"first {number}", "") for number in range(60)], made[:60], 1)
-    await until(lambda: index._indexing is not None and index._indexing.done())
+    await until(lambda: index._settling is not None and index._settling.done())
     assert shards(tmp_path) == ["shard-1"], "too few yet"
     await index.add([passage(f"second {number}", "") for number in range(60)], made[60:], 1)
+    await until(lambda: len(shards(tmp_path)) == 2)
     # Both while the graph is in the making: what is written to the old shard is written to the new one as well.
     await index.add([passage("late", "")], vectors(1, seed=2), 2)
     await index.remove([(passage("first 3", "").node.identity, "0" * 64)])
@@ -88,7 +89,7 @@ async def test_a_graph_that_can_not_be_built_changes_nothing(tmp_path: Path, mon
     monkeypatch.setattr(VectorShards, "index", fail)
     index = opened(tmp_path, exact_until=10)
     await index.add([passage(f"page {number}", "") for number in range(20)], vectors(20), 1)
-    await until(lambda: index._indexing is not None and index._indexing.done())
+    await until(lambda: index._settling is not None and index._settling.done())
     assert shards(tmp_path) == ["shard-1"]
     assert (await nearest(index, vectors(20)[4]))[0] == "page 4"
     await index.close()
