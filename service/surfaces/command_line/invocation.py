@@ -4,14 +4,10 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from service.settings import LoadedSettings, load_settings
 from service.surfaces.command_line.output import Output
 from service.tools.toolbox import Toolbox
-
-if TYPE_CHECKING:
-    from service.tools.local import LocalToolbox
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +30,3 @@ class Invocation:
                 return await work(toolbox)
 
         return asyncio.run(with_toolbox())
-
-    def keep(self, work: "Callable[[LocalToolbox], Awaitable[int]]") -> int:
-        """Run `work` on the stores themselves: what no server does for others."""
-        from service.surfaces.command_line.access import own
-
-        async def with_stores() -> int:
-            async with own(self.settings().settings, self.data) as owned:
-                return await work(owned.toolbox)
-
-        return asyncio.run(with_stores())

@@ -6,7 +6,6 @@ from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from service.domain.results import (
@@ -18,11 +17,12 @@ from service.domain.results import (
     NodeResult,
     PassageResult,
     PublishResult,
-    RootResult,
+    RootsResult,
     SearchResult,
     WhyNotResult,
 )
 from service.surfaces.command_line.output import printable
+from service.surfaces.command_line.tables import add_row, counted, next_page, table_of
 
 EXCERPT_BEFORE = 80
 EXCERPT_CHARACTERS = 320
@@ -42,7 +42,7 @@ def search_page(result: SearchResult) -> RenderableType:
         parts.append(Text(f"Degraded: {printable('; '.join(result.degraded))}.", style="bold yellow"))
     parts.append(Text(f"{len(result.hits)} of {result.total} within reach, {result.took_ms:.1f} ms", style="dim"))
     if result.next_cursor:
-        parts.append(_next_page(result.next_cursor))
+        parts.append(next_page(result.next_cursor))
     return Group(*parts)
 
 
@@ -52,13 +52,13 @@ def why_not_page(result: WhyNotResult) -> RenderableType:
 
 
 def list_page(result: ListResult) -> RenderableType:
-    table = _table("uid", "locale", "kind", "title", "docset")
+    table = table_of("uid", "locale", "kind", "title", "docset")
     for node in result.nodes:
-        _row(table, node.uid, node.locale, node.kind, node.title, node.docset)
+        add_row(table, node.uid, node.locale, node.kind, node.title, node.docset)
     parts: list[RenderableType] = [table, *_facets(result.facets)]
     parts.append(Text(f"{len(result.nodes)} of {result.total}", style="dim"))
     if result.next_cursor:
-        parts.append(_next_page(result.next_cursor))
+        parts.append(next_page(result.next_cursor))
     return Group(*parts)
 
 
@@ -69,18 +69,18 @@ def node_page(result: NodeResult) -> RenderableType:
     ]
     if result.url:
         parts.append(Text(printable(result.url), style="cyan"))
-    properties = _table("property", "value")
+    properties = table_of("property", "value")
     for name, value in result.properties.items():
-        _row(properties, name, ", ".join(map(str, value)) if isinstance(value, list) else str(value))
+        add_row(properties, name, ", ".join(map(str, value)) if isinstance(value, list) else str(value))
     parts.append(properties)
     for section in result.sections:
         if section.heading:
             parts.append(Text(f"\n{'#' * max(section.level, 1)} {printable(section.heading)}", style="bold"))
         parts.append(Text(printable(section.text)))
     if result.edges:
-        edges = _table("edge", "", "uid", "title")
+        edges = table_of("edge", "", "uid", "title")
         for edge in result.edges:
-            _row(edges, edge.type, "→" if edge.direction == "out" else "←", edge.uid, edge.title)
+            add_row(edges, edge.type, "→" if edge.direction == "out" else "←", edge.uid, edge.title)
         parts.append(edges)
     if result.edges_truncated:
         parts.append(Text("There are more edges; query-graph reads them all.", style="yellow"))
@@ -88,9 +88,9 @@ def node_page(result: NodeResult) -> RenderableType:
 
 
 def graph_page(result: GraphQueryResult) -> RenderableType:
-    table = _table(*result.columns)
+    table = table_of(*result.columns)
     for row in result.rows:
-        _row(table, *(_cell(value) for value in row))
+        add_row(table, *(_cell(value) for value in row))
     summary = f"{len(result.rows)} rows, {result.took_ms:.1f} ms"
     if result.truncated:
         summary += "; there are more than the limit lets through"
@@ -104,8 +104,8 @@ def publish_page(result: PublishResult) -> RenderableType:
     if hidden > 0:
         parts.append(Text(f"… and {hidden} more diagnostics; --json shows all.", style="dim"))
     parts += [
-        Text(f"{verb} {_counts(result.nodes)}; {result.passages} passages."),
-        Text(f"Edges: {_counts(result.edges)}."),
+        Text(f"{verb} {counted(result.nodes)}; {result.passages} passages."),
+        Text(f"Edges: {counted(result.edges)}."),
         Text(
             f"{result.added} added, {result.changed} changed, {result.removed} removed, {result.unchanged} unchanged; "
             f"{result.embedded} texts embedded, {result.seconds:.1f} s.",
@@ -117,18 +117,14 @@ def publish_page(result: PublishResult) -> RenderableType:
 
 def _facets(facets: Mapping[str, Mapping[str, int]]) -> list[RenderableType]:
     """One line a facet; the counts are of the filtered estate, not of the hits."""
-    return [Text.assemble((f"{name}: ", "bold"), printable(_counts(counts))) for name, counts in facets.items()]
+    return [Text.assemble((f"{name}: ", "bold"), printable(counted(counts))) for name, counts in facets.items()]
 
 
-def _next_page(cursor: str) -> Text:
-    return Text(f"More: --cursor {cursor}", style="dim", no_wrap=True, overflow="ignore")
-
-
-def roots_page(roots: Sequence[RootResult]) -> RenderableType:
-    table = _table("", "content root", "generation", "published", "nodes", "passages")
-    for root in roots:
+def roots_page(result: RootsResult) -> RenderableType:
+    table = table_of("", "content root", "generation", "published", "nodes", "passages")
+    for root in result.roots:
         mark = "*" if root.current else ""
-        _row(
+        add_row(
             table,
             mark,
             root.content_root,
@@ -141,18 +137,18 @@ def roots_page(roots: Sequence[RootResult]) -> RenderableType:
 
 
 def doctor_page(result: DoctorResult) -> RenderableType:
-    table = _table("store", "finding", "count", "examples")
+    table = table_of("store", "finding", "count", "examples")
     for finding in result.findings:
-        _row(table, finding.store, finding.code, str(finding.count), ", ".join(finding.examples))
+        add_row(table, finding.store, finding.code, str(finding.count), ", ".join(finding.examples))
     verdict = Text("All stores hold the same snapshot.", style="green") if result.healthy else table
     about = f"Content root {result.content_root[:12]}, {result.nodes} nodes, {result.passages} passages."
     return Group(verdict, Text(about, style="dim"))
 
 
 def migration_page(steps: Sequence[Mapping[str, str | int]], *, dry_run: bool) -> RenderableType:
-    table = _table("engine", "number", "step")
+    table = table_of("engine", "number", "step")
     for step in steps:
-        _row(table, *(str(step[name]) for name in ("engine", "number", "name")))
+        add_row(table, *(str(step[name]) for name in ("engine", "number", "name")))
     if not steps:
         return Text("Nothing to do.")
     return Group(table, Text("Nothing was done: a dry run.", style="dim")) if dry_run else table
@@ -192,14 +188,14 @@ def _explanation(result: SearchResult) -> RenderableType:
     """Hits by rows, what each was worth by columns; then how each leg fared."""
     assert result.explain is not None
     legs = [leg.leg for leg in result.explain.legs]
-    table = _table("", "title", *legs, "rrf", "normalised", "prior", "factors", "final")
+    table = table_of("", "title", *legs, "rrf", "normalised", "prior", "factors", "final")
     for place, hit in enumerate(result.hits, start=1):
         explain = hit.explain
         if explain is None:
             continue
         ranks = {rank.leg: f"{rank.rank} ({rank.score:.3f})" for rank in explain.legs}
         factors = ", ".join(f"{factor.signal} ×{factor.factor:.3f} ({factor.places:+})" for factor in explain.factors)
-        _row(
+        add_row(
             table,
             str(place),
             hit.title,
@@ -210,9 +206,9 @@ def _explanation(result: SearchResult) -> RenderableType:
             factors or "–",
             f"{explain.final:.3f}",
         )
-    reports = _table("leg", "engine", "state", "hits", "ms", "reason")
+    reports = table_of("leg", "engine", "state", "hits", "ms", "reason")
     for leg in result.explain.legs:
-        _row(reports, leg.leg, leg.engine, leg.state, str(leg.hits), f"{leg.took_ms:.1f}", leg.reason or "")
+        add_row(reports, leg.leg, leg.engine, leg.state, str(leg.hits), f"{leg.took_ms:.1f}", leg.reason or "")
     anchors = [Text(printable(f"anchor: {anchor.title} ({anchor.via})")) for anchor in result.explain.anchors]
     timings = ", ".join(f"{stage} {took:.1f}" for stage, took in result.explain.timings_ms.items())
     return Group(table, reports, *anchors, Text(f"k = {result.explain.k}; milliseconds: {timings}", style="dim"))
@@ -229,20 +225,5 @@ def _diagnostic(diagnostic: DiagnosticResult) -> Text:
     return line
 
 
-def _counts(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{count} {name}" for name, count in counts.items()) or "nothing"
-
-
 def _cell(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _table(*columns: str) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in columns:
-        table.add_column(Text(printable(column)), overflow="fold")
-    return table
-
-
-def _row(table: Table, *cells: str) -> None:
-    table.add_row(*(Text(printable(cell)) for cell in cells))

@@ -16,6 +16,7 @@ from service.domain.requests import (
 from service.surfaces.command_line import arguments, pages
 from service.surfaces.command_line.endings import DONE, PARTLY_DONE
 from service.surfaces.command_line.invocation import Invocation
+from service.tools import catalogue
 from service.tools.toolbox import Toolbox
 
 commands = typer.Typer()
@@ -55,11 +56,11 @@ def search(
 
     async def ask_why_not(toolbox: Toolbox) -> int:
         question = WhyNotRequest(search=request, uid=why_not or "")
-        invocation.output.result(await toolbox.why_not(question, ANONYMOUS), pages.why_not_page)
+        invocation.output.result(await toolbox.call(catalogue.WHY_NOT, question, ANONYMOUS), pages.why_not_page)
         return DONE
 
     async def work(toolbox: Toolbox) -> int:
-        result = await toolbox.docs_search(request, ANONYMOUS)
+        result = await toolbox.call(catalogue.SEARCH, request, ANONYMOUS)
         invocation.output.result(result, pages.search_page)
         return PARTLY_DONE if result.degraded else DONE
 
@@ -83,7 +84,7 @@ def nodes(
     request = ListRequest(limit=limit, filter=arguments.filters(filter or ()), facets=facet or [], cursor=cursor)
 
     async def work(toolbox: Toolbox) -> int:
-        invocation.output.result(await toolbox.list_nodes(request, ANONYMOUS), pages.list_page)
+        invocation.output.result(await toolbox.call(catalogue.LIST, request, ANONYMOUS), pages.list_page)
         return DONE
 
     return invocation.ask(work)
@@ -99,7 +100,7 @@ def fetch(
     invocation: Invocation = context.obj
 
     async def work(toolbox: Toolbox) -> int:
-        result = await toolbox.docs_fetch(NodeRequest(uid=uid, locale=locale), ANONYMOUS)
+        result = await toolbox.call(catalogue.FETCH, NodeRequest(uid=uid, locale=locale), ANONYMOUS)
         invocation.output.result(result, pages.node_page)
         return DONE
 
@@ -120,7 +121,7 @@ def query_graph(
     request = GraphQueryRequest(cypher=cypher, parameters=arguments.parameters(param or ()))
 
     async def work(toolbox: Toolbox) -> int:
-        invocation.output.result(await toolbox.query_graph(request, ANONYMOUS), pages.graph_page)
+        invocation.output.result(await toolbox.call(catalogue.GRAPH_QUERY, request, ANONYMOUS), pages.graph_page)
         return DONE
 
     return invocation.ask(work)

@@ -1,19 +1,16 @@
 """The commands that keep an estate published and served."""
 
 import asyncio
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from service.domain.diagnostics import Severity
 from service.domain.requests import PublishRequest
 from service.surfaces.command_line import arguments, pages, settings_page
-from service.surfaces.command_line.endings import DONE, PARTLY_DONE
+from service.surfaces.command_line.endings import DONE, FAILED, PARTLY_DONE
 from service.surfaces.command_line.invocation import Invocation
 from service.tools.toolbox import Toolbox
-
-if TYPE_CHECKING:
-    from service.tools.local import LocalToolbox
 
 commands = typer.Typer()
 
@@ -44,13 +41,11 @@ def roots(context: typer.Context) -> int:
     """List the snapshots that are kept, newest first."""
     invocation: Invocation = context.obj
 
-    async def work(toolbox: "LocalToolbox") -> int:
-        kept = await toolbox.roots()
-        document = {"roots": [root.model_dump(mode="json", by_alias=True) for root in kept]}
-        invocation.output.document(document, pages.roots_page(kept))
+    async def work(toolbox: Toolbox) -> int:
+        invocation.output.result(await toolbox.roots(), pages.roots_page)
         return DONE
 
-    return invocation.keep(work)
+    return invocation.ask(work)
 
 
 @commands.command()
@@ -61,14 +56,14 @@ def rollback(
     """Publish a kept snapshot back, without its sources."""
     invocation: Invocation = context.obj
 
-    async def work(toolbox: "LocalToolbox") -> int:
-        meant = [kept.content_root for kept in await toolbox.roots() if kept.content_root.startswith(root)]
+    async def work(toolbox: Toolbox) -> int:
+        meant = [kept.content_root for kept in (await toolbox.roots()).roots if kept.content_root.startswith(root)]
         with invocation.output.progress() as progress:
             result = await toolbox.rollback(meant[0] if len(meant) == 1 else root, progress)
         invocation.output.result(result, pages.publish_page)
         return DONE
 
-    return invocation.keep(work)
+    return invocation.ask(work)
 
 
 @commands.command()
@@ -79,13 +74,13 @@ def doctor(
     """Prove that all stores hold the same snapshot, or make it so."""
     invocation: Invocation = context.obj
 
-    async def work(toolbox: "LocalToolbox") -> int:
+    async def work(toolbox: Toolbox) -> int:
         with invocation.output.progress() as progress:
             result = await toolbox.doctor(repair, progress)
         invocation.output.result(result, pages.doctor_page)
-        return DONE if result.healthy else PARTLY_DONE
+        return DONE if result.healthy else FAILED
 
-    return invocation.keep(work)
+    return invocation.ask(work)
 
 
 @commands.command()

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.domain.monikers import Moniker, MonikerRange, MonikerInvalid
+from service.domain.monikers import Moniker, MonikerInvalid, MonikerRange
 
 
 def inside(range_text: str, *names: str) -> list[str]:
