@@ -101,6 +101,13 @@ def test_everything_goes_through_the_server_that_owns_the_folder(data, estate):
         assert (code, refused["error"]["code"]) == (3, "read_only")
         assert refused["error"]["line"] == 1
 
+        code, kept, _ = run(data, "roots")
+        assert (code, [root["contentRoot"] for root in kept["roots"]]) == (0, [published["contentRoot"]])
+        code, examined, _ = run(data, "doctor")
+        assert (code, examined["findings"]) == (0, [])
+        code, resolved, _ = run(data, "xref", "Handbook.On-Call")
+        assert (code, resolved["resolutions"][0]["uid"]) == (0, "handbook.on-call")
+
         code, second, _ = run(data, "serve", "--port", "0")
         assert (code, second["error"]["code"]) == (1, "data_folder_held")
         assert url in second["error"]["message"]
