@@ -33,6 +33,7 @@ QUERY = (
     "MATCH (p:Page {locale: 'en-us'})-[r:dependsOn|xref*1..2]->(s:Skill) WHERE p.level >= 1 AND NOT s.title "
     "STARTS WITH 'Draft' RETURN p.title AS title, count(DISTINCT s) AS skills ORDER BY skills DESC LIMIT 25"
 )
+TURN = 10
 PRINCIPAL = Visibility(audiences=frozenset({"*", "staff"}))
 
 
@@ -91,13 +92,17 @@ def _options() -> argparse.Namespace:
 
 
 def _medians(actions: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, float]:
-    """Microseconds of each, in turns, so that a busy machine slows all of them alike; after a few to warm up."""
+    """Microseconds of each, in turns of a few, so that a busy machine slows all of them alike.
+
+    The first of a turn, which meets the other's caches, doesn't count.
+    """
     times: dict[str, list[float]] = {name: [] for name in actions}
-    for number in range(rounds + 3):
+    for _ in range(max(2, rounds // TURN)):
         for name, action in actions.items():
-            started = time.perf_counter()
             action()
-            if number >= 3:
+            for _ in range(TURN):
+                started = time.perf_counter()
+                action()
                 times[name].append(time.perf_counter() - started)
     return {name: statistics.median(taken) * 1e6 for name, taken in times.items()}
 
