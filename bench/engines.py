@@ -2,6 +2,7 @@
 
 python -m bench.engines             two estates
 python -m bench.engines --quick     one
+python -m bench.engines --scale     the two perturbed to 100,000 passages, text alone
 
 Engines come from COGITAVE_QUERY_TEST_NEO4J_URL and COGITAVE_QUERY_TEST_OPENSEARCH_URL, else from `stack`, which starts
 them for the run. A Neo4j named by a URL is emptied first.
@@ -29,6 +30,7 @@ from adapters.neo4j.reader import Neo4jGraphReader
 from adapters.neo4j.store import Neo4jGraphStore
 from adapters.opensearch.lexical import OpenSearchIndex
 from bench.corpora import quiz_set, records_of
+from bench.perturbed import PerturbedReader
 from bench.report import Measurement, say, say_stack
 from service.bootstrap import edge_weights
 from service.domain.content import NodeRecord, Passage, content_root
@@ -52,6 +54,8 @@ DEPTH = 100
 SEEDS = 20
 ANCHORS = 3
 TOP = 20
+SCALE = 100_000
+PASSAGE_TOKENS = 256
 
 
 def due() -> Deadline:
@@ -190,20 +194,26 @@ def percentile(values: Sequence[float], rank: int) -> float:
     return float(np.percentile(values, rank))
 
 
-async def main(quick: bool) -> None:
+async def main(names: Sequence[str], *, scale: bool) -> None:
     say_stack("neo4j", "opensearch-py", "scipy")
-    records = [
-        r for name in (["entity-framework"] if quick else ["learn-en-us", "entity-framework"]) for r in records_of(name)
-    ]
-    linked = link(records, default_locale="en-us")
+    records = [record for name in names for record in records_of(name)]
     tokens = MiniLM.load(threads=1).tokens
-    passages = [passage for record in records for passage in cut(record, tokens, 256)]
+    passages = [passage for record in records for passage in cut(record, tokens, PASSAGE_TOKENS)]
     async with engines() as (neo4j, opensearch):
-        await graph(neo4j, records, linked, edge_weights(Settings()))
-        await lexical(opensearch, passages)
+        if not scale:
+            await graph(neo4j, records, link(records, default_locale="en-us"), edge_weights(Settings()))
+            await lexical(opensearch, passages)
+            return
+        more = PerturbedReader(records, -(-SCALE // len(passages))).read(Path(), "")
+        perturbed = (record for record in more if isinstance(record, NodeRecord))
+        many = [passage for record in perturbed for passage in cut(record, tokens, PASSAGE_TOKENS)]
+        await lexical(opensearch, many[:SCALE])
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
-    asyncio.run(main(parser.parse_args().quick))
+    parser.add_argument("--scale", action="store_true")
+    chosen = parser.parse_args()
+    estates = ["entity-framework"] if chosen.quick else ["learn-en-us", "entity-framework"]
+    asyncio.run(main(estates, scale=chosen.scale))

@@ -3,6 +3,7 @@
 import contextlib
 import fcntl
 import secrets
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -10,6 +11,10 @@ from typing import IO
 from stack.errors import HomeInUse
 
 _TAIL_LINES = 40
+
+# Whoever looks whether an engine lives here holds the claim for an instant.
+_CLAIMED_WITHIN_SECONDS = 0.25
+_LOOK_EVERY_SECONDS = 0.01
 
 
 @dataclass(frozen=True)
@@ -55,20 +60,25 @@ class Home:
         Raises HomeInUse.
         """
         claim = self._claim_file.open("wb")
-        try:
-            fcntl.flock(claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            claim.close()
-            raise HomeInUse(f"another engine runs in {self.path}; stop it first") from None
-        self.port.unlink(missing_ok=True)
-        return claim
+        deadline = time.monotonic() + _CLAIMED_WITHIN_SECONDS
+        while True:
+            try:
+                fcntl.flock(claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    claim.close()
+                    raise HomeInUse(f"another engine runs in {self.path}; stop it first") from None
+                time.sleep(_LOOK_EVERY_SECONDS)
+            else:
+                self.port.unlink(missing_ok=True)
+                return claim
 
     @property
     def is_claimed(self) -> bool:
         """Whether an engine lives here, by the system's word and not by a process id that may be another's by now."""
         try:
             with self._claim_file.open("rb") as claim:
-                fcntl.flock(claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(claim, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except FileNotFoundError:
             return False
         except BlockingIOError:
