@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.corpora import estate, published, quiz_set
+from bench.corpora import PATIENT, estate, published, quiz_set
 from bench.floor import Floor
 from bench.perturbed import PerturbedReader, PerturbedVectors
 from bench.report import Measurement, say, say_stack
@@ -27,7 +27,7 @@ from service.domain.principal import ANONYMOUS
 from service.domain.requests import PublishRequest, SearchRequest
 from service.evaluation.sets import load_set
 from service.ports import Vectors
-from service.settings import Settings
+from service.retrieval.pipeline import search
 from service.tools import catalogue
 from service.tools.local import LocalToolbox
 from tests.shared_data import RELEVANCE
@@ -83,7 +83,7 @@ async def _search(toolbox: LocalToolbox, text: str) -> float:
 
 
 async def estates(name: str, paths: Sequence[Path]) -> None:
-    async with published(name, paths, Settings()) as toolbox:
+    async with published(name, paths, PATIENT) as toolbox:
         _, passages, vectors = await _contents(toolbox)
         floor = Floor([p.embedded_text for p in passages], [p.node.identity.uid for p in passages], vectors)
         await measure(f"{len(passages):,} passages", toolbox, floor)
@@ -92,10 +92,10 @@ async def estates(name: str, paths: Sequence[Path]) -> None:
 
 async def scale() -> None:
     async with AsyncExitStack() as opened:
-        real = await opened.enter_async_context(published("learn+ef", ESTATES, Settings()))
+        real = await opened.enter_async_context(published("learn+ef", ESTATES, PATIENT))
         records, passages, vectors = await _contents(real)
         copies = SCALE // len(passages) + 1
-        toolbox = await opened.enter_async_context(open_toolbox(Settings(), FOLDER / "data" / f"perturbed × {copies}"))
+        toolbox = await opened.enter_async_context(open_toolbox(PATIENT, FOLDER / "data" / f"perturbed × {copies}"))
         projections = replace(toolbox.publisher.projections, embedder=PerturbedVectors(vectors))
         publisher = replace(toolbox.publisher, readers=[PerturbedReader(records, copies)], projections=projections)
         started = time.perf_counter()

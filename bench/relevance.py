@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bench.corpora import estate, link_set, published, quiz_set, records_of
+from bench.corpora import PATIENT, estate, link_set, published, quiz_set, records_of
 from bench.report import Measurement, say, say_stack
 from service.domain.deadline import Deadline
 from service.domain.principal import ANONYMOUS
@@ -22,7 +22,6 @@ from service.evaluation.runs import Run, run_set
 from service.evaluation.sets import EvaluationSet, Query, load_set
 from service.retrieval.engines import LEXICAL, VECTOR
 from service.retrieval.window import Window, open_window
-from service.settings import Settings
 from service.tools.local import LocalToolbox
 from tests.shared_data import RELEVANCE
 
@@ -91,7 +90,7 @@ CASES = (
 
 
 async def measure(case: Case, legs: tuple[str, ...]) -> None:
-    async with published(case.collection, case.paths, Settings(), embed=VECTOR in legs) as toolbox:
+    async with published(case.collection, case.paths, PATIENT, embed=VECTOR in legs) as toolbox:
         judged = case.judge()
         rankings = await _rankings(case, judged, toolbox, legs)
     scores: dict[str, Scores] = {}
@@ -121,7 +120,7 @@ async def _rankings(
     for query in judged.queries:
         request = SearchRequest(text=query.text, filter=case.filter)
         window = await open_window(
-            request, ANONYMOUS, toolbox.retrieval, snapshot, Deadline.after(10_000), legs=legs, depth=DEPTH + 1
+            request, ANONYMOUS, toolbox.retrieval, snapshot, Deadline.after(60_000), legs=legs, depth=DEPTH + 1
         )
         _require_whole(window)
         for run in window.runs:

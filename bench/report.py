@@ -32,10 +32,11 @@ def say(measurement: Measurement, remark: str = "") -> None:
 
 
 def say_stack(*packages: str) -> None:
-    """Name what is measured, and on what."""
+    """Name what is measured, and on what: a machine that does other work as well measures that too."""
     versions = " · ".join(f"{package} {version(package)}" for package in packages)
     machine = f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
-    print(f"# {versions} · {machine}", flush=True)
+    busy = f"{os.getloadavg()[0]:.1f} processes running" if hasattr(os, "getloadavg") else ""
+    print(f"# {versions} · {machine} · {busy}", flush=True)
 
 
 def _rounded(value: object) -> object:
