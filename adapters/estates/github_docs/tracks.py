@@ -7,6 +7,7 @@ from adapters.estates.github_docs.liquid import Liquid
 from adapters.estates.github_docs.versions import range_of_versions
 from adapters.estates.site.index import EstateIndex, PageEntry, Parent
 from adapters.estates.site.indexing import yaml_diagnostic
+from adapters.estates.site.references import uid_space
 from adapters.estates.yaml_document import YamlInvalid, YamlNode, parse_yaml
 from service.domain.content import NodeRecord
 from service.domain.diagnostics import Diagnostic, Severity
@@ -60,7 +61,7 @@ def read_tracks(
             continue
         collection = path[len(TRACKS) : -len(".yml")]
         for name, track in ((document.entries if document is not None else None) or {}).items():
-            identity = NodeIdentity(f"{docset}/learning-tracks/{collection}/{name}", locale)
+            identity = NodeIdentity(f"{uid_space(docset)}/learning-tracks/{collection}/{name}", locale)
             yield from _track(name, track, identity, path, index, liquid, docset)
 
 

@@ -100,7 +100,7 @@ def _directive(state: StateBlock, start_line: int, end_line: int, silent: bool) 
 
 
 def _extension(state: StateInline, silent: bool) -> bool:
-    """One rule for all inline extensions: the parser tries every rule at every mark, and most marks are none of ours."""
+    """One rule for all inline extensions: the parser tries every rule at every mark, and most are none of ours."""
     mark = state.src[state.pos]
     if mark == "[":
         return _bang(state, silent)

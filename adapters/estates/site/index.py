@@ -88,6 +88,7 @@ class EstateIndex:
         self.inherited: dict[str, Inherited] = {}
         self._by_uid: dict[str, PageEntry] = {}
         self._by_address: dict[str, PageEntry] = {}
+        self._by_course: dict[str, PageEntry] = {}
         self._retired_addresses: dict[str, Retirement] = {}
         self._folders: dict[str, list[str]] = {}
         self._nearest = Nearest()
@@ -97,6 +98,7 @@ class EstateIndex:
         self.pages[entry.path] = entry
         self._by_uid.setdefault(entry.uid, entry)
         self._by_address.setdefault(address_key(entry.address), entry)
+        self._by_course.setdefault(_course_key(entry), entry)
         self._folders.setdefault(_uid_folder(entry.uid), []).append(entry.uid)
 
     def retire(self, retirement: Retirement) -> None:
@@ -107,7 +109,13 @@ class EstateIndex:
         return self._by_uid.get(uid)
 
     def by_address(self, address: str) -> PageEntry | None:
-        return self._by_address.get(address_key(address))
+        """The page at an address; a module or path also by its folder, wherever the site serves it."""
+        key = address_key(address)
+        entry = self._by_address.get(key)
+        if entry is None and ("/modules/" in key or "/paths/" in key):
+            at = max(key.rfind("/modules/"), key.rfind("/paths/"))
+            entry = self._by_course.get(key[at + 1 :])
+        return entry
 
     def retired_address(self, address: str) -> Retirement | None:
         return self._retired_addresses.get(address_key(address))
@@ -142,6 +150,15 @@ class EstateIndex:
         if folder in self._folders:
             return folder
         return self._near_folders.among(folder, list(self._folders), likeness=0.9)
+
+
+def _course_key(entry: PageEntry) -> str:
+    """`modules/folder`, `modules/folder/unit`, `paths/folder`: how a learning site addresses its content."""
+    *_, folder, name = ("", *entry.path.lower().split("/"))
+    collection = "paths" if entry.kind is NodeKind.LEARNING_PATH else "modules"
+    if entry.kind is NodeKind.UNIT:
+        return f"{collection}/{folder}/{name.rpartition('.')[0]}"
+    return f"{collection}/{folder}" if entry.kind in (NodeKind.MODULE, NodeKind.LEARNING_PATH) else ""
 
 
 def address_key(address: str) -> str:

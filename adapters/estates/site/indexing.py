@@ -17,6 +17,7 @@ from adapters.estates.site.dialect import Dialect
 from adapters.estates.site.index import EstateIndex, PageEntry, Parent, Retirement, address_key
 from adapters.estates.site.locales import locale_of_path, normal_locale
 from adapters.estates.site.references import path_uid, title_of_path
+from adapters.estates.site.vocabulary import Vocabulary
 from adapters.estates.yaml_document import YamlInvalid, YamlNode, parse_yaml
 from service.domain.diagnostics import Diagnostic, Severity
 from service.domain.graph import NodeIdentity, NodeKind
@@ -45,6 +46,7 @@ class EstateIndexer:
         self._rules = rules
         self._docset = docset
         self._identities: dict[NodeIdentity, str] = {}
+        self._vocabulary = Vocabulary()
         self._members: list[tuple[PageEntry, list[YamlNode]]] = []
         self.index = EstateIndex()
 
@@ -60,6 +62,7 @@ class EstateIndexer:
                 if self._place(path) is not None:
                     yield error.diagnostic(path)
         yield from self._link_members()
+        yield from self._vocabulary.findings()
 
     def _markdown(self, path: str) -> Iterator[Diagnostic]:
         place = self._place(path)
@@ -72,6 +75,7 @@ class EstateIndexer:
         title = headed.metadata.text("title") or first_heading(headed.body) or title_of_path(path)
         known = yield from self._add(path, place, NodeKind.PAGE, headed.metadata.text("uid"), title, metadata, None)
         if known:
+            self._vocabulary.add(headed.metadata)
             self._redirected(self.index.pages[path], headed.metadata)
 
     def _redirected(self, page: PageEntry, metadata: Metadata) -> None:
@@ -123,6 +127,7 @@ class EstateIndexer:
         entry = self.index.pages.get(path)
         if not known or entry is None:
             return
+        self._vocabulary.add(own)
         self._members.append((entry, members_of(document, kind)))
         if kind is NodeKind.MODULE:
             self.index.inherited[entry.uid] = inherited_from(own)

@@ -9,6 +9,7 @@ from adapters.estates.site.configuration import ContentRoot
 from adapters.estates.site.index import EstateIndex, PageEntry, Parent
 from adapters.estates.site.indexing import yaml_diagnostic
 from adapters.estates.site.links import spellings
+from adapters.estates.site.references import uid_space
 from adapters.estates.yaml_document import YamlInvalid, YamlNode, parse_yaml
 from service.domain.content import NodeRecord
 from service.domain.diagnostics import Diagnostic, Severity
@@ -205,7 +206,7 @@ class Navigation:
     def _topic(self, name: str, place: _Place) -> Parent:
         """A group that has no page of its own is a topic: its uid is the way that leads to it."""
         above = place.above
-        stem = above.uid.removeprefix("topic:") if above is not None else f"{self._docset}/{place.trail[0]}"
+        stem = above.uid.removeprefix("topic:") if above is not None else f"{uid_space(self._docset)}/{place.trail[0]}"
         uid = f"topic:{stem}/{name}"
         if uid not in self._topics:
             self._topics[uid] = NodeRecord(

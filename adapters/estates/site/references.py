@@ -2,12 +2,14 @@
 
 import hashlib
 from collections.abc import Iterator
+from functools import lru_cache
 
 from adapters.estates.files import without_suffix
 from adapters.estates.markdown.document import Listing, MarkdownDocument, Snippet
 from adapters.estates.site.context import SiteContext
 from adapters.estates.site.index import PageEntry
 from adapters.estates.site.links import LinkResolver
+from adapters.estates.site.locales import is_locale
 from service.domain.diagnostics import Diagnostic, Severity
 from service.domain.graph import NEUTRAL_LOCALE, EdgeType, NodeKind, Reference
 from service.domain.monikers import Moniker, MonikerInvalid, MonikerRange
@@ -99,7 +101,7 @@ def snippet_reference(snippet: Snippet, page: PageEntry, context: SiteContext) -
 
 
 def snippet_uid(docset: str, path: str, part: str) -> str:
-    return f"{docset}/{path}" + (f"#{part}" if part else "")
+    return f"{uid_space(docset)}/{path}" + (f"#{part}" if part else "")
 
 
 def snippet_title(path: str, part: str) -> str:
@@ -110,7 +112,7 @@ def snippet_title(path: str, part: str) -> str:
 def listing_uid(listing: Listing, docset: str) -> str:
     """The same code is the same sample, wherever in the docset it stands."""
     digest = hashlib.sha256(f"{listing.language}\n{listing.text}".encode()).hexdigest()
-    return f"{docset}/code/{digest[:20]}"
+    return f"{uid_space(docset)}/code/{digest[:20]}"
 
 
 def listing_title(listing: Listing, page: PageEntry) -> str:
@@ -122,8 +124,19 @@ def is_substantial(code: str, context: SiteContext) -> bool:
 
 
 def path_uid(docset: str, path: str) -> str:
-    """The uid of a page that names none: where it lies."""
-    return f"{docset}/{without_suffix(path)}"
+    """The uid of a page that names none: where it lies, whatever its locale, for a translation shares its uid."""
+    folder, slash, name = without_suffix(path).rpartition("/")
+    kept = "/".join(part for part in folder.split("/") if not is_locale(part))
+    return f"{uid_space(docset)}/{kept + slash if kept else ''}{name}"
+
+
+@lru_cache(maxsize=64)
+def uid_space(docset: str) -> str:
+    """`docs.de-de` and `docs-de-de` → `docs`: the folders of two locales of an estate name the same pages."""
+    for cut in (docset.rfind("."), docset.rfind("-", 0, max(docset.rfind("-"), 0))):
+        if cut > 0 and is_locale(docset[cut + 1 :]):
+            return docset[:cut]
+    return docset
 
 
 def title_of_path(path: str) -> str:

@@ -376,3 +376,14 @@ def test_two_docfx_json_are_two_content_roots(tmp_path):
     )
     assert {r.node.identity.uid: r.node.url for r in estate.records} == {"x": "/site/p", "y": "/b/q"}
     assert estate.edges("y", EdgeType.XREF) == [("relative-link", "x")]
+
+
+def test_a_page_without_uid_shares_it_with_its_translation(tmp_path):
+    translated = "---\nms.translationtype: MT\nms.contentlocale: de-DE\n---\n# Seite\n"
+    source = read(tmp_path / "en", {"docfx.json": DOCFX, "x/a.md": "# Page\n"}, docset="site")
+    german = read(tmp_path / "de", {"docfx.json": DOCFX, "x/a.md": translated}, docset="site.de-de")
+    folders = read(tmp_path / "both", {"docfx.json": DOCFX, "de-de/a.md": translated, "en-us/a.md": "# Page\n"})
+    assert source.record("site/x/a").node.title == "Page"
+    [edge] = german.references("site/x/a", EdgeType.DERIVED_FROM, "de-de")
+    assert (edge.target_uid, edge.target_locale) == ("site/x/a", "en-us")
+    assert {r.node.identity.key for r in folders.records} == {"de-de:d/a", "en-us:d/a"}

@@ -229,3 +229,20 @@ def test_yaml_that_is_broken_leaves_out_its_file_alone(tmp_path):
     estate = read(tmp_path, FILES | {"m/one/b.yml": "### YamlMime:ModuleUnit\nuid: x\n\ttitle: tab\n"})
     assert estate.found("yaml_invalid") == [("m/one/b.yml", 3)]
     assert estate.record("l.one.a").node.title == "Unit a"
+
+
+def test_a_module_is_found_at_its_address_whatever_the_site_calls_its_root(tmp_path):
+    module = OTHER.replace("- Delete a thing", "- [One](/learn/modules/one/?x=y) and [a](/training/modules/one/a)")
+    estate = read(tmp_path, FILES | {"m/two/index.yml": module})
+    assert estate.edges("l.two", EdgeType.DEPENDS_ON) == [("prerequisites", "l.one"), ("prerequisites", "l.one.a")]
+
+
+def test_a_product_that_only_one_page_names_so_is_probably_misspelt(tmp_path):
+    def module(number: int, product: str) -> str:
+        return f"### YamlMime:Module\nuid: l.{number}\ntitle: T\nproducts:\n- {product}\n"
+
+    files = {f"{number}/index.yml": module(number, "azure-functions") for number in range(3)}
+    files |= {"x/index.yml": module(8, "azure-funtions"), "y/index.yml": module(9, "teapot")}
+    estate = read(tmp_path, files)
+    assert estate.found("unknown_product") == [("x/index.yml", 5)]
+    assert [found.fix for found in estate.diagnostics] == ["Did you mean azure-functions?"]
