@@ -151,6 +151,15 @@ class Settings(BaseModel):
     publish_heartbeat: int = _row(
         1_000, "Longest silence of a server that publishes in a command's place.", "milliseconds", ge=10
     )
+    watch_interval: int = _row(
+        250, "How often `publish --watch` looks whether a file has changed.", "milliseconds", ge=10
+    )
+    watch_settling: int = _row(
+        250, "How long no file may change before `publish --watch` publishes.", "milliseconds", ge=10
+    )
+    watch_patience: int = _row(
+        5_000, "When `publish --watch` publishes although files go on changing.", "milliseconds", ge=10
+    )
     doctor_deadline: int = _row(600_000, "Time that the doctor's look at the graph may take.", "milliseconds", ge=1)
     publish_lease: int = _row(60, "Silence after which another publisher counts as dead.", "seconds", ge=4)
     kept_roots: int = _row(5, "Snapshots that can be rolled back to.", "snapshots", ge=1)

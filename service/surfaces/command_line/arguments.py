@@ -45,6 +45,14 @@ def profile(file: Path | None) -> CallerProfile:
         raise BadParameter(f"{file}: {first_problem(error)}", param_hint="--profile") from error
 
 
+def write(file: Path, text: str, option: str) -> None:
+    """Write a file that an option names."""
+    try:
+        file.write_text(text + "\n", encoding="utf-8")
+    except OSError as error:
+        raise BadParameter(f"{file} can't be written: {error.strerror}.", param_hint=option) from error
+
+
 def absolute(paths: Iterable[str]) -> list[str]:
     """The server that publishes in our place has another working folder."""
     return [os.path.abspath(path) for path in paths]

@@ -23,10 +23,11 @@ class Invocation:
 
     def ask(self, work: Callable[[Toolbox], Awaitable[int]]) -> int:
         """Run `work` with the data folder's toolbox, whoever owns it; its answer is the exit code."""
+        return asyncio.run(self.reach(work))
+
+    async def reach(self, work: Callable[[Toolbox], Awaitable[int]]) -> int:
+        """The same for a command that waits for more than one answer; the folder is free between them."""
         from service.surfaces.command_line.access import open_toolbox
 
-        async def with_toolbox() -> int:
-            async with open_toolbox(self.settings().settings, self.data) as toolbox:
-                return await work(toolbox)
-
-        return asyncio.run(with_toolbox())
+        async with open_toolbox(self.settings().settings, self.data) as toolbox:
+            return await work(toolbox)

@@ -1,6 +1,10 @@
 """The commands that keep an estate published and served."""
 
 import asyncio
+import json
+from contextlib import suppress
+from importlib.metadata import version
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -10,6 +14,8 @@ from service.domain.requests import PublishRequest
 from service.surfaces.command_line import arguments, pages, settings_page
 from service.surfaces.command_line.endings import DONE, FAILED, PARTLY_DONE
 from service.surfaces.command_line.invocation import Invocation
+from service.surfaces.command_line.sarif import sarif
+from service.surfaces.command_line.watching import watch
 from service.tools.toolbox import Toolbox
 
 commands = typer.Typer()
@@ -21,19 +27,36 @@ def publish(
     paths: Annotated[list[str], typer.Argument(metavar="PATH…", help="Folders, each an estate.")],
     strict: Annotated[bool, typer.Option("--strict", help="Publish nothing when there is a warning.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would change, and change nothing.")] = False,
+    watching: Annotated[
+        bool, typer.Option("--watch", help="Publish again whenever a file changes, until Ctrl-C.")
+    ] = False,
+    sarif_file: Annotated[
+        Path | None, typer.Option("--sarif", metavar="FILE", help="Write the diagnostics there, as SARIF 2.1.0.")
+    ] = None,
 ) -> int:
     """Read estates and make them searchable. Publishing the same twice changes nothing."""
     invocation: Invocation = context.obj
     request = PublishRequest(paths=arguments.absolute(paths), strict=strict, dry_run=dry_run)
+    estates = [Path(path) for path in request.paths]
 
     async def work(toolbox: Toolbox) -> int:
         with invocation.output.progress() as progress:
             result = await toolbox.publish(request, progress)
+        if sarif_file is not None:
+            findings = sarif(
+                result.diagnostics, [Path(path) for path in request.paths], version=version("cogitave-query")
+            )
+            arguments.write(sarif_file, json.dumps(findings, indent=2), "--sarif")
         invocation.output.result(result, pages.publish_page)
         has_errors = any(diagnostic.severity == Severity.ERROR for diagnostic in result.diagnostics)
         return PARTLY_DONE if has_errors else DONE
 
-    return invocation.ask(work)
+    if not watching:
+        return invocation.ask(work)
+    settings = invocation.settings().settings
+    with suppress(KeyboardInterrupt):
+        asyncio.run(watch(estates, invocation.data, settings, lambda: invocation.reach(work), invocation.output.error))
+    return DONE
 
 
 @commands.command()
@@ -86,7 +109,9 @@ def doctor(
 @commands.command()
 def migrate(
     context: typer.Context,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--plan", "--dry-run", help="Say what would be done, and do nothing.")
+    ] = False,
 ) -> int:
     """Bring the engines that the settings name to the schema that this version needs."""
     from service import bootstrap  # loads the engines' clients
