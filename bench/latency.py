@@ -27,7 +27,6 @@ from service.domain.principal import ANONYMOUS
 from service.domain.requests import PublishRequest, SearchRequest
 from service.evaluation.sets import load_set
 from service.ports import Vectors
-from service.retrieval.pipeline import search
 from service.tools import catalogue
 from service.tools.local import LocalToolbox
 from tests.shared_data import RELEVANCE
