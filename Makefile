@@ -21,6 +21,7 @@ test: setup-test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	test -n "$$COGITAVE_QUERY_TEST_NEO4J_URL" || $(BIN)/cogitave-query stack fetch
 	$(BIN)/python -m pytest
 
 # Fuzzing, differential and soak runs of hours.

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from adapters.embedded.adjacency import EdgeWeights
+from adapters.embedded.lexical import TantivyIndex
 from adapters.embedded.live_graph import LiveGraph
 from adapters.embedded.projection import GraphProjection
 from adapters.embedded.ranker import ScipyRanker
@@ -169,6 +170,24 @@ async def lexical(url: str, passages: Sequence[Passage]) -> None:
             )
         )
         say(Measurement("the same, p99", percentile(through, 99), "ms", percentile(alone, 99)))
+        await overlap(index, passages, texts, scope)
+
+
+async def overlap(real: OpenSearchIndex, passages: Sequence[Passage], texts: Sequence[str], scope: SearchScope) -> None:
+    """The ten best of the embedded index and of OpenSearch, which count a heading of stop words alone differently."""
+    with tempfile.TemporaryDirectory(prefix="cogitave-query-engines-") as folder:
+        embedded = TantivyIndex.open(Path(folder))
+        await embedded.add(passages, 1)
+        shares = []
+        for text in texts:
+            ours = await embedded.search(text, scope, depth=10, deadline=due())
+            theirs = await real.search(text, scope, depth=10, deadline=due())
+            if theirs:
+                both = {hit.passage.identity for hit in ours} & {hit.passage.identity for hit in theirs}
+                shares.append(len(both) / len(theirs))
+        await embedded.close()
+    say(Measurement("overlap@10 of BM25, tantivy and OpenSearch, mean", sum(shares) / len(shares), "of all"))
+    say(Measurement("the same, of the query that agrees least", min(shares), "of all"))
 
 
 async def timed(work: Callable[[], Awaitable[Any]]) -> tuple[Any, float]:

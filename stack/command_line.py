@@ -1,4 +1,4 @@
-"""`cogitave-query stack up|down|status|lock`: the real engines beside a data folder."""
+"""`cogitave-query stack up|down|status|fetch|lock`: the real engines beside a data folder."""
 
 import shlex
 from collections.abc import Callable
@@ -11,8 +11,9 @@ from rich.text import Text
 from service.domain.errors import Unavailable
 from stack import background
 from stack.background import EngineState, EngineStatus
-from stack.distribution import NEO4J, OPENSEARCH, write_lock
+from stack.distribution import NEO4J, OPENSEARCH, prepare, write_lock
 from stack.errors import StackError
+from stack.java import find_java
 
 DONE = 0
 FAILED = 1
@@ -36,6 +37,18 @@ def down(context: typer.Context) -> int:
 def status(context: typer.Context) -> int:
     """Tell which engines run, and where. Fails when one has crashed."""
     return _answer(context, background.status)
+
+
+@app.command()
+def fetch(context: typer.Context) -> int:
+    """Fetch the engines' packages and compile their launchers now, so that no later start has to."""
+    try:
+        java = find_java()
+        homes = {distribution.name: str(prepare(distribution, java).home) for distribution in (NEO4J, OPENSEARCH)}
+    except StackError as error:
+        raise Unavailable(str(error)) from error
+    context.obj.output.document({"fetched": homes}, "\n".join(f"{name}: {home}" for name, home in homes.items()))
+    return DONE
 
 
 @app.command()
