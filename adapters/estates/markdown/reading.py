@@ -17,28 +17,12 @@ from adapters.estates.markdown.document import (
 )
 from adapters.estates.markdown.html import read_html
 from adapters.estates.markdown.inline import InlineText, TitleOf, lone_bangs, read_inline
+from adapters.estates.markdown.outline import Outline
 from adapters.estates.markdown.parser import attributes_of
-from service.domain.content import Block, BlockKind, Section
+from service.domain.content import Block, BlockKind
 from service.domain.languages import canonical_language
 
 _ALERTS = ("note", "tip", "important", "caution", "warning")
-_PREREQUISITES = frozenset({"prerequisites", "prerequisite", "before-you-begin"})
-_RELATED = frozenset(
-    {
-        "related-content",
-        "related-links",
-        "related-topics",
-        "related-articles",
-        "related-concepts",
-        "related",
-        "see-also",
-        "next-steps",
-        "next-step",
-        "additional-resources",
-        "further-reading",
-    }
-)
-_OBJECTIVES = frozenset({"learning-objectives", "objectives"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,17 +72,12 @@ class _Walk:
     def __init__(self, context: ReadingContext) -> None:
         self.document = MarkdownDocument()
         self._context = context
-        self._heading = ("", "", 1)
-        self._blocks: list[Block] = []
-        self._monikers: list[str] = []
+        self._outline = Outline()
         self._lists: list[_List] = []
         self._lines: list[str] = []
         self._lines_start = 0
-        self._prefix = ""
         self._quotes = 0
         self._checklist = False
-        self._region_levels: dict[str, int] = {}
-        self._used_anchors: dict[str, int] = {}
         self._files: list[str] = []
 
     def run(self, tokens: Sequence[Token], file: str, first_line: int) -> None:
@@ -111,7 +90,7 @@ class _Walk:
             if kind == "inline":
                 self._paragraph(token, file, line)
             elif kind == "heading_open":
-                self._open_heading(tokens[index + 1], int(token.tag[1]), file, line)
+                self._heading(tokens[index + 1], int(token.tag[1]), file, line)
                 index += 2
             elif kind in ("bullet_list_open", "ordered_list_open"):
                 start = token.attrGet("start")
@@ -141,51 +120,21 @@ class _Walk:
         self._files.pop()
 
     def finish(self) -> None:
-        self._close_section()
+        self._flush()
+        self._outline.close()
+        self.document.title = self._outline.title
+        self.document.sections = self._outline.sections
 
-    # Sections
-
-    def _open_heading(self, inline: Token, level: int, file: str, line: int) -> None:
+    def _heading(self, inline: Token, level: int, file: str, line: int) -> None:
         read = self._inline(inline, file, line)
         self._flush()
         tab = next((link for link in read.links if link.href.startswith("#tab/")), None)
         if tab is not None and tab.text == read.text:
-            self._blocks.append(Block(BlockKind.PROSE, read.text + ":", line))
+            self._outline.add(Block(BlockKind.PROSE, read.text + ":", line))
             return
-        self._close_section()
-        self._leave_regions(level)
-        made = slug(read.text)
-        anchor = self._unique(read.anchors[0] if read.anchors else made)
-        self.document.anchors.update(read.anchors)
-        self.document.anchors.add(anchor)
-        self._heading = (read.text, anchor, level)
-        if level == 1 and self.document.title is None:
-            self.document.title = read.text
-        for role, names in (("prerequisite", _PREREQUISITES), ("related", _RELATED), ("objective", _OBJECTIVES)):
-            if anchor in names or made in names:
-                self._region_levels.setdefault(role, level)
+        anchor = self._outline.open(read.text, level, read.anchors)
+        self.document.anchors.update(read.anchors, [anchor])
         self._links(read.links)
-
-    def _leave_regions(self, level: int) -> None:
-        self._region_levels = {role: opened for role, opened in self._region_levels.items() if opened < level}
-
-    def _unique(self, anchor: str) -> str:
-        count = self._used_anchors.get(anchor, 0)
-        self._used_anchors[anchor] = count + 1
-        return f"{anchor}-{count}" if count else anchor
-
-    def _close_section(self) -> None:
-        """Keep what was read under the open heading; what stands on both sides of a zone's border stays together."""
-        self._flush()
-        heading, anchor, level = self._heading
-        blocks, self._blocks = tuple(self._blocks), []
-        zone = (self._monikers[-1] if self._monikers else "") or None
-        before = self.document.sections[-1] if self.document.sections else None
-        continues = before is not None and (before.heading, before.anchor) == (heading, anchor)
-        if continues and before is not None and before.moniker_range == zone:
-            self.document.sections[-1] = replace(before, blocks=(*before.blocks, *blocks))
-        elif blocks or (heading and not continues):
-            self.document.sections.append(Section(heading, anchor, level, blocks, zone))
 
     # Prose
 
@@ -222,13 +171,13 @@ class _Walk:
         if not text:
             return
         if not self._lists:
-            self._blocks.append(Block(BlockKind.PROSE, text, line))
+            self._outline.add(Block(BlockKind.PROSE, text, line))
             return
         innermost = self._lists[-1]
         if innermost.marker and len(self._lists) == 1:
             bullet = Bullet(text, file, line)
             self.document.bullets.append(bullet)
-            if self._checklist or "objective" in self._region_levels:
+            if self._checklist or self._outline.teaches:
                 self.document.checklist.append(bullet)
         indent = "  " * (len(self._lists) - 1)
         marker, innermost.marker = innermost.marker or "  ", ""
@@ -245,7 +194,7 @@ class _Walk:
 
     def _flush(self) -> None:
         if self._lines:
-            self._blocks.append(Block(BlockKind.PROSE, "\n".join(self._lines), self._lines_start))
+            self._outline.add(Block(BlockKind.PROSE, "\n".join(self._lines), self._lines_start))
             self._lines = []
 
     def _flush_unless_listed(self) -> None:
@@ -253,11 +202,7 @@ class _Walk:
             self._flush()
 
     def _links(self, links: Sequence[Link]) -> None:
-        role = LinkRole.TEXT
-        if "prerequisite" in self._region_levels:
-            role = LinkRole.PREREQUISITE
-        elif "related" in self._region_levels:
-            role = LinkRole.RELATED
+        role = self._outline.role
         for link in links:
             if not link.href.startswith("#tab/"):
                 self.document.links.append(link if link.role is not LinkRole.TEXT else replace(link, role=role))
@@ -271,9 +216,9 @@ class _Walk:
             return
         language = fence_language(token.info)
         fenced = token.type == "fence"
-        self._blocks.append(Block(BlockKind.CODE, text, line + (1 if fenced else 0), language or None))
-        heading, anchor, _ = self._heading
-        self.document.listings.append(Listing(language, text, heading, anchor, file, line))
+        self._outline.add(Block(BlockKind.CODE, text, line + (1 if fenced else 0), language or None))
+        outline = self._outline
+        self.document.listings.append(Listing(language, text, outline.heading, outline.anchor, file, line))
 
     def _table(self, tokens: Sequence[Token], start: int, file: str, first_line: int) -> int:
         self._flush()
@@ -294,7 +239,7 @@ class _Walk:
             elif token.type == "tr_close":
                 rows.append(" | ".join(cells))
             index += 1
-        self._blocks.append(Block(BlockKind.TABLE, "\n".join(rows), line))
+        self._outline.add(Block(BlockKind.TABLE, "\n".join(rows), line))
         return index
 
     def _html(self, token: Token, file: str, line: int) -> None:
@@ -326,7 +271,7 @@ class _Walk:
         self.document.snippets.append(snippet)
         code = self._context.load_snippet(snippet)
         if code:
-            self._blocks.append(Block(BlockKind.CODE, code, snippet.line, snippet.language or None))
+            self._outline.add(Block(BlockKind.CODE, code, snippet.line, snippet.language or None))
 
     def _include(self, href: str, file: str, line: int) -> None:
         included = self._context.load_include(href, self._files, line)
@@ -356,16 +301,15 @@ class _Walk:
 
     def _directive(self, token: Token, file: str, line: int) -> None:
         attributes = attributes_of(token.content)
-        if token.info in ("moniker", "moniker-else"):
-            self._close_section()
-            if token.info == "moniker-else" and self._monikers:
-                self._monikers.pop()
-            self._monikers.append(attributes.get("range", "").strip())
-            if self._monikers[-1]:
-                self.document.zones.append(MonikerZone(self._monikers[-1], file, line))
-        elif token.info == "moniker-end" and self._monikers:
-            self._close_section()
-            self._monikers.pop()
+        if token.info in ("moniker", "moniker-else", "moniker-end"):
+            self._flush()
+            if token.info != "moniker":
+                self._outline.leave_zone()
+            if token.info != "moniker-end":
+                expression = attributes.get("range", "").strip()
+                self._outline.enter_zone(expression)
+                if expression:
+                    self.document.zones.append(MonikerZone(expression, file, line))
         elif token.info == "zone":
             pivots = attributes.get("pivot", "")
             titles = [self._context.pivot_title(pivot.strip()) for pivot in pivots.split(",") if pivot.strip()]
@@ -376,12 +320,6 @@ class _Walk:
             self._snippet(Snippet(attributes["source"], language, part, file, line))
         elif token.info == "image":
             self._prose(attributes.get("alt-text", ""), file, line)
-
-
-def slug(heading: str) -> str:
-    """The fragment that the platforms make of a heading: lower case, letters and digits, words joined by `-`."""
-    kept = (character for character in heading.lower() if character.isalnum() or character in " -_")
-    return "".join(kept).strip().replace(" ", "-")
 
 
 def fence_language(info: str) -> str:
