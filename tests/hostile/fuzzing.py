@@ -10,8 +10,9 @@ from types import FrameType
 
 from cypher_guard import CODES, LANGUAGE_PREFIX, Profile, Violation, Visibility, guard
 from tests.hostile.corpus import own_rows, profiles, shared_rows
-from tests.hostile.generator import PROFILE, honest_query
+from tests.hostile.generator import honest_query
 from tests.hostile.mutations import mutated
+from tests.hostile.vocabulary import PROFILE
 
 # What a rendering may call as it likes: quoted names, parameters, properties. Literals are never in it.
 NAME = re.compile(r"`(?:[^`]|``)*`|\$\w+|\.\w+")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from tests.hostile.generator import EDGE_TYPES, LABELS
+from tests.hostile.vocabulary import EDGE_TYPES, LABELS
 
 PUBLIC = ("*",)
 STAFF = ("staff", "editors")

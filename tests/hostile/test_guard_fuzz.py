@@ -13,8 +13,9 @@ import pytest
 from cypher_guard import Profile, Violation, Visibility, guard
 from tests.hostile.corpus import Row, own_rows, profiles, shared_rows
 from tests.hostile.fuzzing import callers, check, hostile_inputs, seeds, work
-from tests.hostile.generator import PROFILE, honest_query
+from tests.hostile.generator import honest_query
 from tests.hostile.shapes import SHAPES, SIZES, Shape
+from tests.hostile.vocabulary import PROFILE
 
 BOUNDED_INPUTS = 20_000
 LONG_INPUTS = int(os.environ.get("COGITAVE_QUERY_FUZZ_INPUTS", "5000000"))

@@ -10,9 +10,10 @@ import kglite
 import pytest
 
 from cypher_guard import Profile, Violation, Visibility, guard
-from tests.hostile.generator import PROFILE, honest_query
+from tests.hostile.generator import honest_query
 from tests.hostile.graphs import PRINCIPAL, PropertyGraph, bag, graph_with_secrets
 from tests.hostile.raising import raising_queries, ring_with_a_secret
+from tests.hostile.vocabulary import PROFILE
 
 # Advice about labels that no node has yet would go to stderr.
 kglite.set_query_warning_policy("silent")

@@ -18,7 +18,8 @@ from neo4j_guard._rules import Rules
 
 from cypher_guard import Profile, Violation, Visibility, guard
 from tests.hostile.corpus import profiles, rows
-from tests.hostile.generator import PROFILE, honest_query
+from tests.hostile.generator import honest_query
+from tests.hostile.vocabulary import PROFILE
 
 HERE = Path(__file__).parent
 DOWNLOADS = HERE.parents[1] / "build" / "libcypher"

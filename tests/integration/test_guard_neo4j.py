@@ -15,9 +15,10 @@ from neo4j.graph import Node, Relationship
 from cypher_guard import GuardedQuery, Profile, Violation, Visibility, guard
 from tests.engines import Neo4jAddress
 from tests.hostile.corpus import Row, profiles, rows
-from tests.hostile.generator import PROFILE, honest_query
+from tests.hostile.generator import honest_query
 from tests.hostile.graphs import PRINCIPAL, PropertyGraph, bag, graph_with_secrets
 from tests.hostile.raising import raising_queries, ring_with_a_secret
+from tests.hostile.vocabulary import PROFILE
 
 pytestmark = [pytest.mark.engines, pytest.mark.timeout(600)]
 
