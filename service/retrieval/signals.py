@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 
 from service.domain.graph import NEUTRAL_LOCALE
 from service.domain.monikers import Moniker, MonikerInvalid, MonikerRange
@@ -39,16 +40,20 @@ class Case:
 
 Signal = Callable[[Case, Settings], Factor | None]
 
+# An estate's pages share a few ranges, and a window's two hundred nodes are all held against the same versions.
+_range = lru_cache(maxsize=1_024)(MonikerRange.parse)
+_version = lru_cache(maxsize=1_024)(Moniker.parse)
+
 
 def moniker(case: Case, settings: Settings) -> Factor | None:
     """Whether the page is for a version that the caller uses; a range of other product families says nothing."""
     if not case.profile.monikers or not case.card.moniker_range:
         return None
     try:
-        declared = MonikerRange.parse(case.card.moniker_range)
+        declared = _range(case.card.moniker_range)
     except MonikerInvalid:
         return None
-    used = [Moniker.parse(name) for name in case.profile.monikers]
+    used = [_version(name) for name in case.profile.monikers]
     if any(declared.holds(version) for version in used):
         return Factor("moniker", case.card.moniker_range, settings.moniker_inside)
     if {bound.family for bound in declared.named}.isdisjoint(version.family for version in used):
