@@ -56,6 +56,10 @@ class CardCache:
     capacity: int
     _held: OrderedDict[tuple[int, frozenset[str], NodeIdentity], Card] = field(default_factory=OrderedDict, init=False)
 
+    def forget(self) -> None:
+        """For when the graph of a generation was mended."""
+        self._held.clear()
+
     async def of(
         self,
         identities: Sequence[NodeIdentity],

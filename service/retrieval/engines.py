@@ -40,9 +40,20 @@ class Retrieval:
     anchors: Computations[Hashable, list[Anchor]] = field(init=False)
     verdicts: Computations[Hashable, bool] = field(init=False)
 
-    def __post_init__(self) -> None:
+    def forget(self) -> None:
+        """Forget all that was read of the current generation: its graph was mended."""
+        self.cards.forget()
+        self.facets.forget()
+        self.ranker.priors.forget()
+        self._start_afresh()
+
+    def _start_afresh(self) -> None:
+        self.covered_generation = -1
         self.anchors = Computations("anchors", self.settings.query_cache)
         self.verdicts = Computations("evidence", self.settings.query_cache)
+
+    def __post_init__(self) -> None:
+        self._start_afresh()
         self.breakers = {
             name: Breaker(self.settings.breaker_failures, self.settings.breaker_pause / 1000)
             for name in (LEXICAL, VECTOR)

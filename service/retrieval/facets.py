@@ -83,6 +83,10 @@ class FacetCounter:
         self.profile = replace(self.profile, clauses="extended", max_rows=self.settings.facet_values)
         self._counted = Computations("facets", self.settings.facet_cache)
 
+    def forget(self) -> None:
+        """For when the graph of a generation was mended."""
+        self._generation = -1
+
     async def count(
         self,
         names: Sequence[str],

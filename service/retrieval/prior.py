@@ -106,6 +106,10 @@ class PriorCache:
         seeded = {node: sum(vector.get(node, 0.0) for vector in vectors) / len(anchors) for node in nodes}
         return {node: prior_of(score, base.scores.get(node, 0.0)) for node, score in seeded.items()}
 
+    def forget(self) -> None:
+        """For when the graph of a generation was mended."""
+        self._generation = -1
+
     async def close(self) -> None:
         """Stop what is still being computed."""
         await self._vectors.clear()

@@ -89,7 +89,12 @@ class LocalToolbox:
     async def doctor(self, repair: bool, progress: Progress = silent) -> DoctorResult:
         """Look at all stores, or mend them; waits for a publish that is under way here."""
         async with self.publisher.quiet():
-            return await (self.physician.repair(progress) if repair else self.physician.examine())
+            if not repair:
+                return await self.physician.examine()
+            try:
+                return await self.physician.repair(progress)
+            finally:
+                self.retrieval.forget()
 
     async def readiness(self) -> ReadinessResult:
         """Ready when searches can be answered: the graph and a text engine are there. Every engine is reported."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,9 @@ from service.domain.errors import EstateUnreadable, PublishFailed, PublishInProg
 from service.domain.graph import NodeIdentity
 from service.domain.principal import ANONYMOUS
 from service.domain.requests import PublishRequest, SearchRequest
-from service.domain.snapshots import PublishStep
+from service.domain.snapshots import LinkedGraph, PublishStep
+from service.ports import GraphStore
+from service.publishing.linking import link
 from service.tools import catalogue
 from tests.application import PAGES, Application, running, write_estate
 
@@ -264,3 +267,25 @@ def test_readers_see_the_old_snapshot_or_the_new_one_and_no_page_is_ever_missing
             assert seen
             assert all(found for _, found in seen)
             assert {root for root, _ in seen} <= roots
+
+
+async def current_graph(store: GraphStore) -> LinkedGraph:
+    hashes = set((await store.manifest()).values())
+    return link([record async for record in store.records(hashes)], default_locale="en-us")
+
+
+def test_a_mended_graph_is_read_anew(tmp_path: Path) -> None:
+    with running(tmp_path / "data") as application:
+        application.publish(write_estate(tmp_path / "estate"))
+        store = application.tools.publisher.store
+        whole = application.run(current_graph(store))
+        title = application.search("choosing colours").hits[0].title
+        identity = NodeIdentity("colours", "en-us")
+        wrong = {**whole.nodes, identity: replace(whole.nodes[identity], title="Wrong")}
+        application.run(store.restore(replace(whole, nodes=wrong)))
+        application.tools.retrieval.forget()
+        assert application.search("choosing colours").hits[0].title == "Wrong"
+        application.run(store.restore(replace(whole, edges=())))
+        assert not application.run(application.tools.doctor(repair=False)).healthy
+        assert application.run(application.tools.doctor(repair=True)).healthy
+        assert application.search("choosing colours").hits[0].title == title
