@@ -1,14 +1,14 @@
 """One estate → its records and findings: index first, then page by page."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from adapters.estates.files import EstateFiles, FileUnreadable
 from adapters.estates.learn.documents import LEARN_KINDS, read_learn_document
 from adapters.estates.metadata import Metadata
 from adapters.estates.rules import ReadingRules
 from adapters.estates.site.articles import read_article
-from adapters.estates.site.configuration import ContentRoot, base_address
+from adapters.estates.site.base import with_base
+from adapters.estates.site.configuration import ContentRoot
 from adapters.estates.site.context import SiteContext
 from adapters.estates.site.dialect import Dialect
 from adapters.estates.site.index import EstateIndex, PageEntry
@@ -34,7 +34,7 @@ def read_site(
     dialect: Dialect = PLAIN_DIALECT,
 ) -> Iterator[NodeRecord | Diagnostic]:
     """Everything that the content roots publish."""
-    roots = tuple(_with_base(root, docset) for root in roots)
+    roots = tuple(with_base(root, files, docset) for root in roots)
     indexer = EstateIndexer(files, roots, rules, docset, dialect)
     yield from indexer.run()
     index = indexer.index
@@ -93,11 +93,3 @@ def _read_page(
         return
     read = read_learn_document if entry.mime in LEARN_KINDS else read_yaml_page
     yield from read(document, entry, defaults, context, resolver, samples)
-
-
-def _with_base(root: ContentRoot, docset: str) -> ContentRoot:
-    """The address that the root is given, else that of its breadcrumbs, else the docset's name."""
-    if root.base is not None:
-        return root
-    base = base_address(root.defaults.text("breadcrumb_path"))
-    return replace(root, base=base if base is not None else f"/{docset}")

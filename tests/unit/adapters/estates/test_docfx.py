@@ -387,3 +387,19 @@ def test_a_page_without_uid_shares_it_with_its_translation(tmp_path):
     [edge] = german.references("site/x/a", EdgeType.DERIVED_FROM, "de-de")
     assert (edge.target_uid, edge.target_locale) == ("site/x/a", "en-us")
     assert {r.node.identity.key for r in folders.records} == {"de-de:d/a", "en-us:d/a"}
+
+
+def test_redirections_tell_the_address_that_no_configuration_names(tmp_path):
+    bare = json.dumps({"build": {"content": [{"files": ["**/*.md"]}]}})
+    entries = redirections(*((f"old{n}.md", f"/site/en/{name}") for n, name in enumerate(("a", "sub/b", "c"))))
+    files = {
+        "docfx.json": bare,
+        "redirection.json": entries,
+        "a.md": "[b](/site/en/sub/b)",
+        "sub/b.md": "# B",
+        "c.md": "# C",
+    }
+    estate = read(tmp_path, files)
+    assert estate.record("d/sub/b").node.url == "/site/en/sub/b"
+    assert estate.edges("d/a", EdgeType.XREF) == [("site-link", "d/sub/b")]
+    assert estate.edges("d/old1", EdgeType.SUPERSEDED_BY) == [("redirection", "d/sub/b")]
