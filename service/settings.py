@@ -37,6 +37,9 @@ class Settings(BaseModel):
     request_deadline: int = _row(5_000, "Time in which a request must be answered.", "milliseconds", ge=10)
     readiness_deadline: int = _row(2_000, "Time in which /readyz asks every engine.", "milliseconds", ge=1)
     shutdown_deadline: int = _row(5_000, "Time that a stopping server gives the requests it has.", "milliseconds", ge=0)
+    allowed_origins: tuple[str, ...] = _row(
+        (), "Origins, such as https://chat.example.org, of web pages that may call /mcp; this machine's own always may."
+    )
     connections: int = _row(256, "Most connections at once; one more is answered 503.", "connections", ge=1)
     startup_deadline: int = _row(10_000, "Time a command waits for the owner of the data folder.", "milliseconds", ge=0)
 
@@ -148,6 +151,13 @@ class Settings(BaseModel):
     )
     passage_overlap: int = _row(0, "Tokens that a cut passage repeats of the one before.", "tokens", ge=0)
     publish_batch: int = _row(256, "Passages that are added to an engine at once.", "passages", ge=1)
+    publish_transaction: int = _row(
+        30_000,
+        "Nodes, edges and records that one transaction of Neo4j changes, about 3 KB of its memory each; a larger publish "
+        "is applied in several, and `publishing` says so.",
+        "rows",
+        ge=1,
+    )
     publish_heartbeat: int = _row(
         1_000, "Longest silence of a server that publishes in a command's place.", "milliseconds", ge=10
     )

@@ -6,6 +6,8 @@ from service.settings import Settings
 from service.surfaces import console, openapi, rest
 from service.surfaces.http_headers import SecurityHeaders
 from service.surfaces.http_limits import HttpLimits
+from service.surfaces.mcp import http as mcp
+from service.surfaces.mcp.server import AgentSurface
 from service.surfaces.metrics import Metrics, RequestMetrics
 from service.surfaces.problems import ProblemResponses
 from service.tools.toolbox import Toolbox
@@ -30,13 +32,15 @@ def application(toolbox: Toolbox, settings: Settings, *, owner_token: str | None
     app.include_router(rest.owner)
     app.include_router(console.pages)
     app.mount("/static", console.STATIC)
+    agents = AgentSurface(toolbox, settings, answered=metrics.answer, seen=problems.seen)
+    app.routes.extend(mcp.routes(agents))
     openapi.describe(app)
     app.add_middleware(
         HttpLimits,
         problems=problems,
         body_bytes=settings.request_bytes,
         milliseconds=settings.request_deadline,
-        untimed=rest.STREAMS,
+        untimed=rest.STREAMS | frozenset(mcp.PATHS),
     )
     app.add_middleware(SecurityHeaders)
     app.add_middleware(RequestMetrics, metrics=metrics)

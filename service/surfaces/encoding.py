@@ -15,20 +15,21 @@ def encode(model: BaseModel, *, leave_out_none: bool = False) -> bytes:
         return model.__pydantic_serializer__.to_json(model, by_alias=True, exclude_none=leave_out_none)
     except PydanticSerializationError:
         plain = model.model_dump(by_alias=True, exclude_none=leave_out_none)
-        return to_json(_encodable(plain), inf_nan_mode="null", fallback=_text)
+        return to_json(_encodable(plain), inf_nan_mode="null", fallback=storable)
 
 
 def _encodable(value: Any) -> Any:
     if isinstance(value, str):
-        return _text(value)
+        return storable(value)
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     if isinstance(value, dict):
-        return {_text(key): _encodable(one) for key, one in value.items()}
+        return {storable(key): _encodable(one) for key, one in value.items()}
     if isinstance(value, (list, tuple)):
         return [_encodable(one) for one in value]
     return value
 
 
-def _text(value: object) -> str:
+def storable(value: object) -> str:
+    """Text that UTF-8 can hold: half a surrogate pair becomes U+FFFD."""
     return str(value).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

@@ -27,7 +27,7 @@ from service.tools.toolbox import Toolbox
 
 Answered = TypeVar("Answered", bound=Result)
 
-QUIET_LIBRARIES = ("httpx", "httpcore", "asyncio", "opensearch", "neo4j", "qdrant_client")
+QUIET_LIBRARIES = ("httpx", "httpcore", "asyncio", "opensearch", "neo4j", "qdrant_client", "mcp")
 """Libraries that log each request they make, addresses and texts included: only their warnings are let through."""
 
 

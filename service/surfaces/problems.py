@@ -16,7 +16,7 @@ from typing import Any
 import structlog
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import Match
@@ -84,6 +84,26 @@ class OwnerRequired(SurfaceRefused):
         super().__init__("Only the owner of the data folder may do this, by the token that lies in it.")
 
 
+class OriginForbidden(SurfaceRefused):
+    """A page of another site asks through its reader's browser."""
+
+    code = "origin_forbidden"
+
+    def __init__(self) -> None:
+        super().__init__("No web page of this origin may ask here. The setting allowed_origins names those that may.")
+
+
+class RequestInvalid(SurfaceRefused):
+    """Of another shape than the schema's. `advice` says where that stands."""
+
+    code = "request_invalid"
+
+    def __init__(self, error: ValidationError, advice: str) -> None:
+        found = error.errors(include_url=False, include_context=False, include_input=False)[:_FIELDS_SHOWN]
+        shown = "; ".join(f"{_path(one['loc'])}: {one['msg']}" for one in found)
+        super().__init__(f"The request has the wrong shape. {shown}. {advice}")
+
+
 class RequestLate(errors.Unavailable):
     """The answer was not ready in time; its work was stopped."""
 
@@ -103,6 +123,8 @@ _TABLE: Mapping[type[Exception], _Row] = {
     BodyTooLarge: _Row(413, "The body is too large"),
     BodyLate: _Row(408, "The body came too slowly"),
     OwnerRequired: _Row(403, "Not the owner"),
+    OriginForbidden: _Row(403, "The origin is not allowed"),
+    RequestInvalid: _Row(422, "The request has the wrong shape"),
     errors.QueryEmpty: _Row(400, "The query is empty"),
     errors.QueryTooLong: _Row(400, "The query is too long"),
     errors.QueryMalformed: _Row(400, "The query is no text"),

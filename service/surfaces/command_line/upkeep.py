@@ -149,6 +149,22 @@ def serve(
     return DONE
 
 
+@commands.command()
+def mcp(context: typer.Context) -> int:
+    """Answer one agent over MCP on standard input and output, until it closes them."""
+    from service.surfaces.logging import LoggedToolbox, configure_logging
+    from service.surfaces.mcp.server import AgentSurface, serve_stdio  # loads the protocol's library
+
+    invocation: Invocation = context.obj
+    configure_logging("info")
+
+    async def work(toolbox: Toolbox) -> int:
+        await serve_stdio(AgentSurface(LoggedToolbox(toolbox), invocation.settings().settings))
+        return DONE
+
+    return invocation.ask(work)
+
+
 @commands.command("settings")
 def show_settings(
     context: typer.Context,
