@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -80,7 +81,7 @@ async def graph(
     address: Neo4jAddress, records: Sequence[NodeRecord], linked: LinkedGraph, weights: EdgeWeights
 ) -> None:
     async with empty_database(address) as driver:
-        store = Neo4jGraphStore(driver)
+        store = Neo4jGraphStore(driver, rebuild=partial(link, default_locale="en-us"))
         manifest = {record.node.identity: record.content_hash for record in records}
         entry = PublishEntry("bench", 1, "", content_root(manifest), PublishStep.BEGUN, "")
         snapshot = Snapshot(entry.content_root, 1, nodes=len(linked.nodes), edges=len(linked.edges))

@@ -183,6 +183,7 @@ def _own_or_share(settings: Settings, data: Path) -> DataFolder:
 async def _open_graph(settings: Settings, folder: DataFolder, opened: AsyncExitStack) -> _Graph:
     weights = edge_weights(settings)
     damping, iterations = settings.page_rank_damping, settings.page_rank_iterations
+    rebuild = partial(link, default_locale=settings.default_locale)
     if settings.neo4j_url:
         from adapters.neo4j.migrator import Neo4jMigrator
         from adapters.neo4j.ranker import GdsRanker
@@ -194,8 +195,8 @@ async def _open_graph(settings: Settings, folder: DataFolder, opened: AsyncExitS
         opened.push_async_callback(neo4j.close)
         gds = GdsRanker(neo4j, weights=weights, damping=damping, iterations=iterations)
         opened.push_async_callback(gds.close)
-        return _Graph(Neo4jGraphStore(driver), neo4j, gds, Neo4jMigrator(driver))
-    rebuild = partial(link, default_locale=settings.default_locale)
+        neo4j_store = Neo4jGraphStore(driver, rebuild=rebuild, rows_in_transaction=settings.publish_transaction)
+        return _Graph(neo4j_store, neo4j, gds, Neo4jMigrator(driver))
     threads, waiting = settings.embedded_threads, settings.embedded_waiting
     store = await asyncio.to_thread(EmbeddedGraphStore.open, folder.graph, rebuild=rebuild, waiting=waiting)
     opened.push_async_callback(store.close)

@@ -87,24 +87,24 @@ class Settings(BaseModel):
 
     node_cards: int = _row(20_000, "Nodes whose ranking and display fields are kept in memory.", "nodes", ge=1)
 
-    # Graph prior
+    # Graph prior: weights and γ chosen by `python -m bench.prior --choose`.
     edge_weights: dict[str, tuple[float, float]] = _row(
         {
             "partOf": (1.0, 0.5),
             "dependsOn": (1.0, 0.5),
-            "xref": (1.0, 0.5),
-            "appliesTo": (0.2, 0.05),
-            "forRole": (0.1, 0.0),
+            "xref": (1.0, 0.25),
+            "appliesTo": (0.0, 0.05),
+            "forRole": (0.0, 0.05),
             "teachesSkill": (0.5, 0.25),
             "supersededBy": (1.0, 0.0),
-            "implementedBy": (0.5, 0.25),
+            "implementedBy": (0.1, 0.0),
             "derivedFrom": (0.5, 0.25),
         },
         "What a random walk's step along, and against, an edge of each type is worth.",
     )
     page_rank_damping: float = _row(0.85, "Chance that a random walk goes on and does not start again.", "", gt=0, lt=1)
     page_rank_iterations: int = _row(20, "Steps of the power iteration.", "iterations", ge=1)
-    prior_gain: float = _row(0.1, "γ: how much the graph prior may lift a hit, score · (1 + γ·prior).", "", ge=0)
+    prior_gain: float = _row(0.07, "γ: how much the graph prior may lift a hit, score · (1 + γ·prior).", "", ge=0)
     prior_deadline: int = _row(250, "Time that a query waits for the graph prior.", "milliseconds", ge=1)
     prior_compute_deadline: int = _row(30_000, "Time that one anchor's vector may take.", "milliseconds", ge=1)
     prior_vectors: int = _row(2_048, "Anchors whose vectors are kept in memory.", "vectors", ge=1)
@@ -152,9 +152,9 @@ class Settings(BaseModel):
     passage_overlap: int = _row(0, "Tokens that a cut passage repeats of the one before.", "tokens", ge=0)
     publish_batch: int = _row(256, "Passages that are added to an engine at once.", "passages", ge=1)
     publish_transaction: int = _row(
-        30_000,
-        "Nodes, edges and records that one transaction of Neo4j changes, about 3 KB of its memory each; a larger publish "
-        "is applied in several, and `publishing` says so.",
+        10_000,
+        "Nodes, edges and records that one transaction of Neo4j changes, about 8 KB of its memory each; a larger "
+        "publish is applied in several, and `publishing` says so.",
         "rows",
         ge=1,
     )

@@ -39,6 +39,23 @@ def changes(before: LinkedGraph, after: LinkedGraph, publish_id: str) -> list[Wr
     ]
 
 
+def split(writes: Sequence[Write], rows: int) -> list[list[Write]]:
+    """The same writes in the same order, in parts of at most so many rows."""
+    parts: list[list[Write]] = [[]]
+    room = rows
+    for write in writes:
+        start = 0
+        while start < len(write.rows):
+            if not room:
+                parts.append([])
+                room = rows
+            taken = write.rows[start : start + room]
+            parts[-1].append(Write(write.text, taken))
+            start += len(taken)
+            room -= len(taken)
+    return parts
+
+
 def _name(edge: Edge) -> EdgeName:
     return edge.type, edge.source, edge.target, edge.via
 

@@ -3,14 +3,14 @@
 import asyncio
 import json
 import zlib
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, replace
 from typing import Any
 
 from neo4j import READ_ACCESS, WRITE_ACCESS, AsyncDriver, AsyncTransaction
 
-from adapters.neo4j.changes import changes
+from adapters.neo4j.changes import Write, changes, split
 from adapters.neo4j.connection import engine_errors
 from service.domain.content import NodeRecord, record_from_json
 from service.domain.errors import PublishInProgress
@@ -24,7 +24,10 @@ from service.domain.snapshots import (
     SnapshotChange,
 )
 
-_NEWEST = "MATCH (s:Snapshot) RETURN s.body ORDER BY s.generation DESC LIMIT 1"
+_NEWEST = (
+    "OPTIONAL MATCH (j:Journal {name: 'publish'}) WITH coalesce(j.applying, false) AS applying "
+    "MATCH (s:Snapshot) RETURN s.body, applying ORDER BY s.generation DESC LIMIT 1"
+)
 _CURRENT_PUBLISH = "MATCH (s:Snapshot) RETURN s.publishId ORDER BY s.generation DESC LIMIT 1"
 _ROOTS = "MATCH (s:Snapshot) RETURN s.body ORDER BY s.generation DESC"
 _MANIFEST = "MATCH (s:Snapshot {contentRoot: $root}) RETURN s.manifest"
@@ -45,6 +48,20 @@ _ADVANCE = (
     "RETURN j.step"
 )
 _STRIKE = "MATCH (j:Journal {name: 'publish', publishId: $publish_id}) WHERE NOT j.step IN $committed DELETE j"
+
+# While a change that is too large for one transaction is applied: what is read is of neither snapshot.
+_MARK = (
+    "MATCH (j:Journal {name: 'publish', publishId: $publish_id}) SET j.applying = true, j.touchedAt = datetime() "
+    "RETURN j.step"
+)
+_MARK_REPAIR = "MERGE (j:Journal {name: 'publish'}) ON CREATE SET j.step = $collected SET j.applying = true"
+_UNMARK = "MATCH (j:Journal {name: 'publish'}) REMOVE j.applying"
+_IS_APPLYING = (
+    "MATCH (j:Journal {name: 'publish', publishId: $publish_id}) WHERE j.applying AND NOT j.step IN $committed "
+    "RETURN j.step"
+)
+_DELETE_SOME = "MATCH (n:Node) WITH n LIMIT $rows DETACH DELETE n RETURN count(*)"
+
 _WRITE_RECORDS = "UNWIND $rows AS row MERGE (r:Record {contentHash: row.hash}) ON CREATE SET r.body = row.body"
 _WRITE_SNAPSHOT = (
     "MERGE (s:Snapshot {contentRoot: $root}) SET s.generation = $generation, s.publishId = $publish_id, "
@@ -53,6 +70,8 @@ _WRITE_SNAPSHOT = (
 _FORGET_SNAPSHOTS = "MATCH (s:Snapshot) WHERE s.contentRoot IN $roots DELETE s"
 _FORGET_RECORDS = "UNWIND $hashes AS hash MATCH (r:Record {contentHash: hash}) DELETE r"
 
+Rebuild = Callable[[Iterable[NodeRecord]], LinkedGraph]
+
 _COMMITTED = [PublishStep.COMMITTED.value, PublishStep.COLLECTED.value]
 _RECORDS_AT_ONCE = 256
 
@@ -60,28 +79,35 @@ _RECORDS_AT_ONCE = 256
 class Neo4jGraphStore:
     """Snapshots, records and journal beside the graph, under labels that no guarded query can see.
 
-    call_seconds bounds a look-up or a step of the journal, commit_seconds the one transaction of a publish;
-    rows_at_once: how many rows one statement of that transaction carries.
+    rebuild: links records to a graph, for taking back a large change that was broken off.
+    call_seconds bounds a look-up or a step of the journal, commit_seconds one transaction of a publish;
+    rows_at_once: how many rows one statement carries; rows_in_transaction: how many one transaction may write, which
+    the server holds in memory (about 8 KB a row) until it ends. A larger change is applied in several, under a mark
+    that `Snapshot.publishing` shows.
     """
 
     def __init__(
         self,
         driver: AsyncDriver,
         *,
+        rebuild: Rebuild,
         database: str = "neo4j",
         call_seconds: float = 30.0,
         commit_seconds: float = 600.0,
         rows_at_once: int = 2_000,
+        rows_in_transaction: int = 10_000,
     ) -> None:
         self._driver = driver
+        self._rebuild = rebuild
         self._database = database
         self._call_seconds = call_seconds
         self._commit_seconds = commit_seconds
         self._rows_at_once = rows_at_once
+        self._rows_in_transaction = rows_in_transaction
 
     async def snapshot(self) -> Snapshot:
         rows = await self._read(_NEWEST)
-        return _snapshot(rows[0][0]) if rows else Snapshot()
+        return replace(_snapshot(rows[0][0]), publishing=rows[0][1]) if rows else Snapshot()
 
     async def manifest(self, content_root: str | None = None) -> dict[NodeIdentity, str]:
         root = content_root if content_root is not None else (await self.snapshot()).content_root
@@ -124,15 +150,17 @@ class Neo4jGraphStore:
     async def commit(self, change: SnapshotChange) -> None:
         snapshot = replace(change.snapshot, publishing=False)
         before = await self._previous_graph(change)
-        writes = changes(before, change.graph, change.entry.publish_id)
         records = [{"hash": record.content_hash, "body": _pack(record.as_json())} for record in change.records]
+        writes = [Write(_WRITE_RECORDS, records), *changes(before, change.graph, change.entry.publish_id)]
+        parts = split(writes, self._rows_in_transaction)
+        if len(parts) > 1:
+            for part in parts:
+                await self._apply(change.entry.publish_id, part)
+            parts = []
         async with self._transaction(self._commit_seconds) as transaction:
             await _advance(transaction, change.entry.publish_id, PublishStep.COMMITTED)
-            for write in writes:
-                for rows in write.batches(self._rows_at_once):
-                    await _run(transaction, write.text, rows=rows)
-            for start in range(0, len(records), _RECORDS_AT_ONCE):
-                await _run(transaction, _WRITE_RECORDS, rows=records[start : start + _RECORDS_AT_ONCE])
+            for part in parts:
+                await self._write(transaction, part)
             await _run(
                 transaction,
                 _WRITE_SNAPSHOT,
@@ -142,19 +170,41 @@ class Neo4jGraphStore:
                 body=json.dumps(asdict(snapshot)),
                 manifest=_pack([[key.key, value] for key, value in change.manifest.items()]),
             )
+            await _run(transaction, _UNMARK)
 
     async def restore(self, graph: LinkedGraph) -> None:
-        ((publish_id,),) = await self._read(_CURRENT_PUBLISH)
+        current = await self._read(_CURRENT_PUBLISH)
         nothing = LinkedGraph(nodes={}, edges=(), content_hashes={})
-        async with self._transaction(self._commit_seconds) as transaction:
-            await _run(transaction, "MATCH (n:Node) DETACH DELETE n")
-            for write in changes(nothing, graph, publish_id):
-                for rows in write.batches(self._rows_at_once):
-                    await _run(transaction, write.text, rows=rows)
+        await self._once(_MARK_REPAIR, collected=PublishStep.COLLECTED.value)
+        while (await self._once(_DELETE_SOME, rows=self._rows_at_once))[0][0]:
+            pass
+        for part in split(changes(nothing, graph, current[0][0] if current else ""), self._rows_in_transaction):
+            async with self._transaction(self._commit_seconds) as transaction:
+                await self._write(transaction, part)
+        await self._once(_UNMARK)
 
     async def abandon(self, publish_id: str) -> None:
-        async with self._transaction(self._call_seconds) as transaction:
-            await _run(transaction, _STRIKE, publish_id=publish_id, committed=_COMMITTED)
+        if await self._read(_IS_APPLYING, publish_id=publish_id, committed=_COMMITTED):
+            held = set((await self.manifest()).values())
+            await self.restore(self._rebuild([record async for record in self.records(held)]))
+        await self._once(_STRIKE, publish_id=publish_id, committed=_COMMITTED)
+
+    async def _apply(self, publish_id: str, writes: Sequence[Write]) -> None:
+        """One part of a large change. Raises KeyError, and writes nothing, when the publish is no longer ours."""
+        async with self._transaction(self._commit_seconds) as transaction:
+            if not await _run(transaction, _MARK, publish_id=publish_id):
+                raise KeyError(publish_id)
+            await self._write(transaction, writes)
+
+    async def _write(self, transaction: AsyncTransaction, writes: Sequence[Write]) -> None:
+        for write in writes:
+            for rows in write.batches(self._rows_at_once):
+                await _run(transaction, write.text, rows=rows)
+
+    async def _once(self, text: str, **parameters: Any) -> list[tuple[Any, ...]]:
+        """One statement in a transaction of its own."""
+        async with self._transaction(self._commit_seconds) as transaction:
+            return await _run(transaction, text, **parameters)
 
     async def keep(self, roots: int) -> None:
         """Forget all but the newest snapshots, and the records that only they named."""

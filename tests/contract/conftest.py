@@ -26,7 +26,7 @@ from adapters.opensearch.lexical import OpenSearchIndex
 from adapters.qdrant.vectors import QdrantIndex
 from service.domain.graph import EdgeType
 from service.ports import EmbeddingCache, GraphRanker, GraphReader, GraphStore, LexicalIndex, RunLog, VectorIndex
-from tests.contract.estate import linked
+from tests.contract.estate import rebuilt
 from tests.neo4j_database import empty_database
 from tests.opensearch_indexes import own_indexes
 from tests.qdrant_collections import own_collection
@@ -73,7 +73,7 @@ async def qdrant_edge(request: pytest.FixtureRequest) -> AsyncIterator[VectorInd
 
 @asynccontextmanager
 async def kglite(request: pytest.FixtureRequest) -> AsyncIterator[Graph]:
-    store = EmbeddedGraphStore.open(_folder(request), rebuild=lambda records: linked(list(records)))
+    store = EmbeddedGraphStore.open(_folder(request), rebuild=rebuilt)
     reader = EmbeddedGraphReader(lambda: store.live)
     ranker = ScipyRanker(lambda: store.live, weights=EDGE_WEIGHTS, damping=DAMPING, iterations=ITERATIONS)
     yield Graph(store, reader, ranker)
@@ -100,7 +100,7 @@ async def neo4j(request: pytest.FixtureRequest) -> AsyncIterator[Graph]:
     async with empty_database(request.getfixturevalue("neo4j_server")) as driver:
         reader = Neo4jGraphReader(driver)
         ranker = GdsRanker(reader, weights=EDGE_WEIGHTS, damping=DAMPING, iterations=ITERATIONS)
-        yield Graph(Neo4jGraphStore(driver), reader, ranker, reads_whole_snapshots=False)
+        yield Graph(Neo4jGraphStore(driver, rebuild=rebuilt), reader, ranker, reads_whole_snapshots=False)
         await reader.close()
 
 

@@ -1,6 +1,6 @@
 """A small estate that the contracts are told on, with the names and texts that break engines."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -88,6 +88,11 @@ def refers(type: EdgeType, target: str, **rest: Any) -> Reference:
 
 def linked(records: Sequence[NodeRecord]) -> LinkedGraph:
     return link(records, default_locale="en-us")
+
+
+def rebuilt(records: Iterable[NodeRecord]) -> LinkedGraph:
+    """As stores are given it."""
+    return linked(list(records))
 
 
 def change(

@@ -18,7 +18,7 @@ from service.domain.errors import EngineUnavailable
 from service.domain.filters import NodeFilter
 from service.domain.graph import EVERYONE
 from service.statements import count_nodes
-from tests.contract.estate import change, passage, publish, record, scope
+from tests.contract.estate import change, passage, publish, rebuilt, record, scope
 from tests.engines import Neo4jAddress
 from tests.neo4j_database import empty_database
 from tests.opensearch_indexes import own_indexes
@@ -132,13 +132,13 @@ async def test_a_commit_that_is_cut_off_happened_or_did_not(neo4j_server: Neo4jA
         TcpProxy.before(place.hostname or "", place.port or 0) as proxy,
         open_driver(f"bolt://127.0.0.1:{proxy.port}", *neo4j_server.auth) as driver,
     ):
-        store = Neo4jGraphStore(direct)
+        store = Neo4jGraphStore(direct, rebuild=rebuilt)
         await publish(store, [record("old")], publish_id="p1")
         before = await store.snapshot()
         new = [record(f"new {number}") for number in range(2_000)]
         moved = change(new, before, publish_id="p2", replaced=[record("old")])
         await store.begin(moved.entry)
-        committing = asyncio.create_task(Neo4jGraphStore(driver).commit(moved))
+        committing = asyncio.create_task(Neo4jGraphStore(driver, rebuild=rebuilt).commit(moved))
         await asyncio.sleep(after_ms / 1000)
         proxy.fault = Fault.CUT
         outcome = (await asyncio.gather(committing, return_exceptions=True))[0]

@@ -3,11 +3,13 @@
 import asyncio
 import random
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import pytest
 from neo4j import AsyncDriver
 
+from adapters.neo4j.changes import Write
 from adapters.neo4j.reader import Neo4jGraphReader
 from adapters.neo4j.rows import node_row
 from adapters.neo4j.store import Neo4jGraphStore
@@ -19,6 +21,7 @@ from service.domain.graph import EVERYONE, EdgeType, Node, NodeIdentity, NodeKin
 from service.domain.snapshots import LinkedGraph, PublishEntry, PublishStep, Snapshot, SnapshotChange
 from service.publishing.linking import link
 from service.statements import nodes_by_title
+from tests.contract.estate import rebuilt
 from tests.engines import Neo4jAddress
 from tests.neo4j_database import empty_database
 
@@ -66,6 +69,21 @@ async def publish(store: Neo4jGraphStore, records: Sequence[NodeRecord]) -> Link
     await store.commit(SnapshotChange(entry, snapshot, manifest, tuple(records), graph, previous))
     await store.advance(entry.publish_id, PublishStep.COLLECTED)
     return graph
+
+
+def changed(before: Snapshot, graph: LinkedGraph, records: Sequence[NodeRecord]) -> SnapshotChange:
+    """The next change after `before`, whose graph it replaces; its publish is not begun yet."""
+    manifest = {r.node.identity: r.content_hash for r in records}
+    entry = PublishEntry(
+        "next", before.generation + 1, before.content_root, content_root(manifest), PublishStep.BEGUN, "now"
+    )
+
+    async def previous() -> LinkedGraph:
+        return graph
+
+    linked = link(records, default_locale="en-us")
+    snapshot = Snapshot(entry.content_root, entry.generation, nodes=len(linked.nodes), edges=len(linked.edges))
+    return SnapshotChange(entry, snapshot, manifest, tuple(records), linked, previous)
 
 
 async def held(driver: AsyncDriver) -> tuple[set[Any], list[Any]]:
@@ -116,7 +134,7 @@ def test_after_every_commit_the_graph_is_the_linked_one(neo4j_server: Neo4jAddre
     chance = random.Random(7)
 
     async def work(driver: AsyncDriver) -> None:
-        store = Neo4jGraphStore(driver, rows_at_once=3)
+        store = Neo4jGraphStore(driver, rebuild=rebuilt, rows_at_once=3)
         for _ in range(6):
             graph = await publish(store, random_estate(chance))
             assert await held(driver) == expected(graph)
@@ -124,9 +142,72 @@ def test_after_every_commit_the_graph_is_the_linked_one(neo4j_server: Neo4jAddre
     run(neo4j_server, work)
 
 
+def test_a_large_change_is_applied_in_parts_and_ends_the_same(neo4j_server: Neo4jAddress):
+    chance = random.Random(8)
+
+    async def work(driver: AsyncDriver) -> None:
+        store = Neo4jGraphStore(driver, rebuild=rebuilt, rows_at_once=2, rows_in_transaction=3)
+        for _ in range(3):
+            graph = await publish(store, random_estate(chance))
+            assert await held(driver) == expected(graph)
+            assert not (await store.snapshot()).publishing
+
+    run(neo4j_server, work)
+
+
+class BrokenOff(Exception):
+    """In a test's place of a power cut."""
+
+
+def test_a_large_change_that_is_broken_off_shows_and_is_taken_back(neo4j_server: Neo4jAddress):
+    async def work(driver: AsyncDriver) -> None:
+        store = Neo4jGraphStore(driver, rebuild=rebuilt, rows_in_transaction=3)
+        graph = await publish(store, [record("a", xref("b")), record("b"), record("c", kind=NodeKind.MODULE)])
+        before = (await store.snapshot(), await held(driver))
+        records = [record(f"new {number}", xref("a")) for number in range(9)]
+        moved = changed(before[0], graph, records)
+        await store.begin(moved.entry)
+        apply, parts = store._apply, []
+
+        async def five_parts(publish_id: str, writes: Sequence[Write]) -> None:
+            if len(parts) == 5:  # three of records, two of the graph
+                raise BrokenOff
+            parts.append(writes)
+            await apply(publish_id, writes)
+
+        store._apply = five_parts  # type: ignore[method-assign]
+        with pytest.raises(BrokenOff):
+            await store.commit(moved)
+        again = Neo4jGraphStore(driver, rebuild=rebuilt, rows_in_transaction=3)
+        halfway = await again.snapshot()
+        assert halfway == replace(before[0], publishing=True)
+        assert await held(driver) != before[1]
+        unfinished = await again.unfinished()
+        assert unfinished is not None
+        assert unfinished.publish_id == moved.entry.publish_id
+        await again.abandon(moved.entry.publish_id)
+        assert (await again.snapshot(), await held(driver)) == before
+        assert await again.unfinished() is None
+
+    run(neo4j_server, work)
+
+
+def test_who_lost_the_publish_to_another_writes_no_further_part(neo4j_server: Neo4jAddress):
+    async def work(driver: AsyncDriver) -> None:
+        store = Neo4jGraphStore(driver, rebuild=rebuilt, rows_in_transaction=3)
+        graph = await publish(store, [record("a")])
+        before = (await store.snapshot(), await held(driver))
+        moved = changed(before[0], graph, [record(f"new {number}") for number in range(9)])
+        with pytest.raises(KeyError):
+            await store.commit(moved)
+        assert (await store.snapshot(), await held(driver)) == before
+
+    run(neo4j_server, work)
+
+
 def test_an_edge_that_did_not_change_keeps_the_publish_that_wrote_it(neo4j_server: Neo4jAddress):
     async def work(driver: AsyncDriver) -> list[Any]:
-        store = Neo4jGraphStore(driver)
+        store = Neo4jGraphStore(driver, rebuild=rebuilt)
         await publish(store, [record("a", xref("b")), record("b")])
         await publish(store, [record("a", xref("b"), xref("c")), record("b"), record("c")])
         rows, _, _ = await driver.execute_query("MATCH ()-[r]->(b) RETURN b.uid, r.publishId ORDER BY b.uid")
@@ -139,7 +220,7 @@ def test_a_commit_that_fails_half_way_leaves_everything_as_it_was(neo4j_server: 
     """The last statement of the transaction is refused: another snapshot has that generation already."""
 
     async def work(driver: AsyncDriver) -> None:
-        store = Neo4jGraphStore(driver)
+        store = Neo4jGraphStore(driver, rebuild=rebuilt)
         graph = await publish(store, [record("a", xref("b")), record("b")])
         before = (await store.snapshot(), await store.roots(), await held(driver))
         records = (record("z"),)
@@ -163,7 +244,7 @@ def test_a_commit_that_fails_half_way_leaves_everything_as_it_was(neo4j_server: 
 
 def test_of_many_publishers_at_once_one_begins(neo4j_server: Neo4jAddress):
     async def work(driver: AsyncDriver) -> list[Any]:
-        store = Neo4jGraphStore(driver)
+        store = Neo4jGraphStore(driver, rebuild=rebuilt)
         entries = [PublishEntry(f"p{n}", 1, "", f"root{n}", PublishStep.BEGUN, "now") for n in range(6)]
         return await asyncio.gather(*(store.begin(entry) for entry in entries), return_exceptions=True)
 
@@ -175,7 +256,8 @@ def test_of_many_publishers_at_once_one_begins(neo4j_server: Neo4jAddress):
 def test_titles_are_found_by_any_of_their_terms_and_the_text_is_no_syntax(neo4j_server: Neo4jAddress):
     async def work(driver: AsyncDriver) -> list[list[str]]:
         await publish(
-            Neo4jGraphStore(driver), [record("IHttpClientFactory"), record("clients and factories"), record("c#")]
+            Neo4jGraphStore(driver, rebuild=rebuilt),
+            [record("IHttpClientFactory"), record("clients and factories"), record("c#")],
         )
         reader = Neo4jGraphReader(driver)
         texts = ["http", "factory", "title:c# OR *", 'C#" OR "', "~", ""]
@@ -196,7 +278,7 @@ def test_titles_are_found_by_any_of_their_terms_and_the_text_is_no_syntax(neo4j_
 
 def test_a_guarded_query_returns_its_rows_and_says_when_there_were_more(neo4j_server: Neo4jAddress):
     async def work(driver: AsyncDriver) -> Any:
-        await publish(Neo4jGraphStore(driver), [record(f"n{n}") for n in range(5)])
+        await publish(Neo4jGraphStore(driver, rebuild=rebuilt), [record(f"n{n}") for n in range(5)])
         query = guard(
             "MATCH (p:Page) RETURN p.uid AS uid ORDER BY uid LIMIT 3", {}, BOUNDED, visibility=Visibility({EVERYONE})
         )

@@ -21,6 +21,7 @@ from service.domain.snapshots import Snapshot
 from service.ports import GraphRanker
 from service.publishing.estates import read_estates
 from service.publishing.linking import link
+from tests.contract.estate import rebuilt
 from tests.engines import Neo4jAddress
 from tests.integration.test_neo4j_graph import publish
 from tests.neo4j_database import empty_database
@@ -89,7 +90,7 @@ def ranked(
 ) -> Answer:
     async def run() -> Answer:
         async with empty_database(address) as driver:
-            await publish(Neo4jGraphStore(driver), estate)
+            await publish(Neo4jGraphStore(driver, rebuild=rebuilt), estate)
             reader = Neo4jGraphReader(driver)
             ranker = GdsRanker(reader, weights=WEIGHTS, damping=DAMPING, iterations=ITERATIONS, kept=kept)
             return await work(ranker)

@@ -19,6 +19,7 @@ from adapters.opensearch.lexical import OpenSearchIndex
 from service.domain.deadline import Deadline
 from service.domain.requests import PublishRequest
 from service.statements import all_edge_counts, all_nodes
+from tests.contract.estate import rebuilt
 from tests.engines import Neo4jAddress
 from tests.neo4j_database import empty_database
 from tests.opensearch_indexes import own_indexes
@@ -147,7 +148,12 @@ async def real_stores(folder: Path, address: Neo4jAddress, url: str, embedder: H
         vectors = QdrantEdgeIndex.open(folder / "vectors", model="hash", dimensions=DIMENSIONS)
         cache = SqliteEmbeddingCache.open(folder / "cache.sqlite", kept=10_000)
         yield assemble(
-            Neo4jGraphStore(driver), reader, OpenSearchIndex(client, prefix=prefix), vectors, cache, embedder
+            Neo4jGraphStore(driver, rebuild=rebuilt),
+            reader,
+            OpenSearchIndex(client, prefix=prefix),
+            vectors,
+            cache,
+            embedder,
         )
         cache.close()
         await vectors.close()
