@@ -87,3 +87,29 @@ def test_failures_of_a_leg_open_its_breaker() -> None:
     assert not breaker.is_open
     run(leg(refuse, breaker=breaker))
     assert breaker.is_open
+
+
+def test_who_answers_first_does_not_matter() -> None:
+    """Each leg waits for the one before it in the order given; the runs still come in the order of the legs."""
+    for order in (("lexical", "vector"), ("vector", "lexical")):
+        answered: list[str] = []
+
+        async def story(order: tuple[str, str] = order, answered: list[str] = answered) -> list[str]:
+            first_is_done = asyncio.Event()
+
+            async def first(_deadline: Deadline) -> list[PassageHit]:
+                answered.append(order[0])
+                first_is_done.set()
+                return [HIT]
+
+            async def second(_deadline: Deadline) -> list[PassageHit]:
+                await first_is_done.wait()
+                answered.append(order[1])
+                return [HIT]
+
+            searches = dict(zip(order, (first, second), strict=True))
+            runs = await run_legs([leg(searches[name], name) for name in ("lexical", "vector")], Deadline.after(5_000))
+            return [run.leg.name for run in runs if run.is_live]
+
+        assert asyncio.run(story()) == ["lexical", "vector"]
+        assert answered == list(order)

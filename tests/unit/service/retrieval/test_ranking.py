@@ -15,6 +15,17 @@ def window(*uids: str) -> list[Fused]:
     return fuse([Ranking("lexical", 1.0, hits)], k=60)
 
 
+def legs(*rankings: list[str]) -> list[Fused]:
+    names = ("lexical", "vector", "sparse")
+    return fuse(
+        [
+            Ranking(name, 1.0, tuple(PassageHit(PassageKey(identity(uid), "hash", 0), 1.0) for uid in uids))
+            for name, uids in zip(names, rankings, strict=False)
+        ],
+        k=60,
+    )
+
+
 def identity(uid: str) -> NodeIdentity:
     return NodeIdentity(uid, "en-us")
 
@@ -84,3 +95,45 @@ def test_logged_factors_reproduce_the_final_score_and_order(
         assert node.final == pytest.approx(node.fused.score * (1 + 0.1 * node.prior) * min(1.15, boost) * demotion)
     assert [node.final for node in ranked] == sorted((node.final for node in ranked), reverse=True)
     assert sorted(node.identity.uid for node in ranked) == sorted(uids)
+
+
+NAMES = st.lists(st.sampled_from("abcdefgh"), unique=True)
+PRIORS = st.dictionaries(st.sampled_from("abcdefgh"), st.floats(0, 1))
+FACTORS = st.dictionaries(st.sampled_from("abcdefgh"), st.lists(VALUES, max_size=3))
+
+
+@given(NAMES.filter(lambda names: len(names) > 1), NAMES, PRIORS, FACTORS, st.data())
+def test_raising_a_document_in_one_leg_never_lowers_its_final_place(
+    first: list[str],
+    second: list[str],
+    priors: dict[str, float],
+    values: dict[str, list[float]],
+    data: st.DataObject,
+) -> None:
+    index = data.draw(st.integers(1, len(first) - 1))
+    to = data.draw(st.integers(0, index - 1))
+    raised = [*first[:to], first[index], *first[to:index], *first[index + 1 :]]
+    said = evidence(priors, {uid: [Factor(str(n), "", v) for n, v in enumerate(of)] for uid, of in values.items()})
+
+    def place(ranking: list[str]) -> int:
+        ranked = rank(legs(ranking, second), said, gain=0.1, clamp=1.15)
+        return [node.identity.uid for node in ranked].index(first[index])
+
+    assert place(raised) <= place(first)
+
+
+@given(NAMES, NAMES, PRIORS, FACTORS, st.permutations(["a", "b", "c", "d", "e", "f", "g", "h"]))
+def test_the_final_order_hangs_neither_on_the_order_of_the_legs_nor_on_that_of_the_evidence(
+    first: list[str],
+    second: list[str],
+    priors: dict[str, float],
+    values: dict[str, list[float]],
+    shuffled: list[str],
+) -> None:
+    said = {uid: [Factor(str(n), "", v) for n, v in enumerate(of)] for uid, of in values.items()}
+    forwards = rank(legs(first, second), evidence(priors, said), gain=0.1, clamp=1.15)
+    otherwise = evidence(
+        {uid: priors[uid] for uid in shuffled if uid in priors}, {uid: said[uid] for uid in shuffled if uid in said}
+    )
+    backwards = rank(legs(second, first), otherwise, gain=0.1, clamp=1.15)
+    assert [(node.identity, node.final) for node in backwards] == [(node.identity, node.final) for node in forwards]
