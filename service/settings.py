@@ -115,7 +115,7 @@ class Settings(BaseModel):
     boost_clamp: float = _row(1.15, "Most that all boosts together may multiply a score by.", "", ge=1)
     moniker_inside: float = _row(1.05, "Factor of a page for the caller's version.", "", gt=0)
     moniker_outside: float = _row(0.35, "Factor of a page for other versions of the caller's product.", "", gt=0)
-    age_floor: float = _row(0.75, "Factor that an ageing page tends to.", "", gt=0, le=1)
+    age_floor: float = _row(0.99, "Factor that an ageing page tends to.", "", gt=0, le=1)
     age_half_life: float = _row(540, "Time in which half of an age's demotion sets in.", "days", gt=0)
     profile_match: float = _row(1.02, "Factor of a match with the caller's role, level, locale and the like.", "", gt=0)
     locale_fallback: float = _row(0.9, "Factor of a page in another language than the caller's.", "", gt=0)

@@ -63,7 +63,7 @@ def test_explain_is_the_arithmetic_of_the_order(application: Application) -> Non
         boosts = demotions = 1.0
         for factor in hit.explain.factors:
             boosts, demotions = boosts * max(1, factor.factor), demotions * min(1, factor.factor)
-        final = hit.explain.rrf_normalised * (1 + 0.1 * hit.explain.prior) * min(1.15, boosts) * demotions
+        final = hit.explain.rrf_normalised * (1 + 0.07 * hit.explain.prior) * min(1.15, boosts) * demotions
         assert hit.score == pytest.approx(final)
     assert [hit.score for hit in result.hits] == sorted((hit.score for hit in result.hits), reverse=True)
 
