@@ -1,0 +1,190 @@
+"""What the signals cost: quality where nobody asked for them, and time.
+
+python -m bench.signals                    the final order beside the fused one, without anchors and profile
+python -m bench.signals --sets SET…        on these sets of bench.relevance
+python -m bench.signals --cost             the time of prior and signals over 50,000 nodes
+"""
+
+import argparse
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import cast
+
+import numpy as np
+
+from adapters.embedded.adjacency import Adjacency
+from adapters.embedded.live_graph import LiveGraph
+from adapters.embedded.ranker import ScipyRanker
+from bench.corpora import published
+from bench.relevance import CASES, Case
+from bench.report import Measurement, say, say_stack
+from bench.windows import PATIENT, request_of, whole_window
+from service.domain.deadline import Deadline
+from service.domain.graph import EVERYONE, EdgeType, NodeIdentity
+from service.domain.principal import ANONYMOUS
+from service.domain.requests import CallerProfile
+from service.evaluation.comparison import compare
+from service.evaluation.measures import PerQuery, score
+from service.evaluation.runs import Run
+from service.evaluation.sets import EvaluationSet
+from service.retrieval.cards import Card, Requirement
+from service.retrieval.fusion import Fused
+from service.retrieval.pipeline import rank_window
+from service.retrieval.prior import PriorCache
+from service.retrieval.ranker import Caller, Ranker
+from service.retrieval.signals import SIGNALS
+from service.settings import Settings
+
+MEASURE = "nDCG@10"
+DEPTH = 100
+SETS = ("learn-quiz", "link-text", "cranfield", "cosqa-dev")
+AS_OF = datetime(2026, 11, 30, tzinfo=UTC)
+
+UNASKED: Mapping[str, frozenset[str]] = {
+    "all signals": frozenset(),
+    "age alone": frozenset(SIGNALS) - {"age"},
+    "authority alone": frozenset(SIGNALS) - {"authority"},
+}
+"""What speaks, and the signals that are switched off for it."""
+
+NODES, EDGES, WINDOW, QUERIES, NEW_ANCHORS = 50_000, 400_000, 200, 300, 30
+BUDGET = 8.0
+"""Milliseconds a query."""
+
+
+async def measure(case: Case) -> None:
+    async with published(case.collection, case.paths, PATIENT) as toolbox:
+        judged = case.judge()
+        found: dict[str, dict[str, list[str]]] = {name: {} for name in ("fused", *UNASKED)}
+        for query in judged.queries:
+            request = request_of(case, query.text)
+            window = await whole_window(request, toolbox)
+            found["fused"][query.id] = _without(case, query.current_document, [n.identity.uid for n in window.nodes])
+            for name, off in UNASKED.items():
+                ranked, degraded = await rank_window(
+                    window,
+                    request.model_copy(update={"without_signals": [*off, "prior"]}),
+                    ANONYMOUS,
+                    toolbox.retrieval,
+                    AS_OF.isoformat(),
+                    Deadline.after(60_000),
+                )
+                if degraded:
+                    raise SystemExit(f"What is measured has to be whole, and it is not: {'; '.join(degraded)}")
+                uids = [node.identity.uid for node in ranked]
+                found[name][query.id] = _without(case, query.current_document, uids)
+    scores = {name: _scores(judged, rankings) for name, rankings in found.items()}
+    for name in UNASKED:
+        paired = compare(scores["fused"], scores[name])
+        say(
+            Measurement(f"{case.name}, {name} − fused", paired.difference, MEASURE),
+            f"{paired.baseline:.4f} → {paired.candidate:.4f}, 95 % in [{paired.low:+.4f}, {paired.high:+.4f}], "
+            f"p = {paired.p_value:.4f}, {paired.wins} won, {paired.losses} lost",
+        )
+
+
+def _without(case: Case, current: str | None, uids: Sequence[str]) -> list[str]:
+    return list(uids) if case.keep_current else [uid for uid in uids if uid != current]
+
+
+def _scores(judged: EvaluationSet, rankings: Mapping[str, Sequence[str]]) -> PerQuery:
+    cut = {query: tuple(uids[:DEPTH]) for query, uids in rankings.items()}
+    return score(Run(judged.name, "", cut, 0.0), judged).per_query[MEASURE]
+
+
+async def measure_cost() -> None:
+    """One window of both legs' full depth; every node of it has something to say to the caller's profile."""
+    random = np.random.default_rng(7)
+    live = cast(LiveGraph, SimpleNamespace(adjacency=_graph(random)))
+    settings = Settings(prior_deadline=60_000)
+    walks = ScipyRanker(lambda: live, weights={EdgeType(name): worth for name, worth in settings.edge_weights.items()})
+    priors = PriorCache(walks, settings)
+    ranker = Ranker(priors, settings)
+    window = [Fused(_node(place), 1 / (61 + rank), 61 / (61 + rank), ()) for rank, place in enumerate(range(WINDOW))]
+    cards = {node.identity: _card(node.identity) for node in window}
+    profile = CallerProfile(
+        role="developer", level="beginner", audience="it", region="eu", locale="en-us", monikers=["net-8.0"],
+        skills=["skill:a"],
+    )  # fmt: skip
+    caller = Caller(profile, frozenset({EVERYONE}), frozenset(), AS_OF)
+    anchors = [_node(int(place)) for place in random.integers(0, NODES, QUERIES)]
+    try:
+        for claim, seeds in (
+            ("without anchors", [[] for _ in anchors]),
+            ("three anchors, met before", [anchors[:3] for _ in anchors]),
+            ("one anchor, new to each query", [[anchor] for anchor in anchors[:NEW_ANCHORS]]),
+        ):
+            await ranker.rank(window, cards, seeds[0], 1, caller, Deadline.after(60_000))
+            taken, worked = [], []
+            for seed in seeds[1:]:
+                clock, work = time.perf_counter(), time.process_time()
+                await ranker.rank(window, cards, seed, 1, caller, Deadline.after(60_000))
+                taken.append((time.perf_counter() - clock) * 1000)
+                worked.append((time.process_time() - work) * 1000)
+            p50, p95 = np.percentile(worked, (50, 95))
+            say(
+                Measurement(f"prior and signals, {claim}", float(p50), "ms of processor time, p50", BUDGET),
+                f"p95 {p95:.1f} ms, p50 by the clock {np.median(taken):.1f} ms; "
+                f"{WINDOW} nodes of {NODES:,}, {EDGES:,} links",
+            )
+    finally:
+        await priors.close()
+        await walks.close()
+
+
+def _node(place: int) -> NodeIdentity:
+    return NodeIdentity(f"page-{place:06}", "en-us")
+
+
+def _graph(random: np.random.Generator) -> Adjacency:
+    """Links whose targets are as unequal as real ones', and as many parents."""
+    popular = (NODES * random.random(EDGES) ** 3).astype(np.int32)
+    links = (random.integers(0, NODES, EDGES, dtype=np.int32), popular, np.ones(EDGES, np.float32))
+    parents = (np.arange(NODES, dtype=np.int32), np.arange(NODES, dtype=np.int32) // 8, np.ones(NODES, np.float32))
+    return Adjacency(
+        tuple(_node(place) for place in range(NODES)),
+        (frozenset({EVERYONE}),) * NODES,
+        {EdgeType.XREF: links, EdgeType.PART_OF: parents},
+    )
+
+
+def _card(identity: NodeIdentity) -> Card:
+    return Card(
+        identity=identity,
+        kind="page",
+        title=identity.uid,
+        type="concept",
+        url=None,
+        summary=None,
+        docset="site",
+        content_hash=None,
+        level="beginner",
+        roles=("developer",),
+        audience=("it",),
+        region=("eu",),
+        moniker_range=">=net-7.0 <=net-9.0 || vs-2022",
+        last_modified="2024-05-01",
+        successor=None,
+        requirements=(Requirement("skill:a", frozenset()), Requirement("module", frozenset({"skill:b", "skill:c"}))),
+    )
+
+
+async def main(names: Sequence[str], cost: bool) -> None:
+    say_stack("cogitave-query", "scipy", "numpy", "ir-measures")
+    if cost:
+        await measure_cost()
+        return
+    for case in CASES:
+        if case.name in names:
+            await measure(case)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sets", nargs="+", default=SETS, metavar="SET")
+    parser.add_argument("--cost", action="store_true")
+    arguments = parser.parse_args()
+    asyncio.run(main(arguments.sets, arguments.cost))
