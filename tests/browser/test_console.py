@@ -29,7 +29,7 @@ def test_answers_come_as_one_types(url, open_page):
     expect(page.locator(".hit")).to_have_count(10)
     expect(page.get_by_role("status")).to_have_text(f"10 of {WINDOW} in reach · 2.5 ms")
     expect(page.locator("mark").first).to_have_text("rank fusion")
-    assert page.url.endswith("/?q=rank+fusion")
+    expect(page).to_have_url(f"{url}/?q=rank+fusion")
 
 
 def test_the_answer_of_the_last_key_stays(url, open_page, toolbox):
