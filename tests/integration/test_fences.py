@@ -1,8 +1,10 @@
 """Each fence before Neo4j, with the others taken away: none of them relies on its neighbour."""
 
 import asyncio
+import threading
 import time
 from collections.abc import Awaitable, Callable
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import TypeVar
 from urllib.parse import urlsplit
 
@@ -88,13 +90,21 @@ def test_read_access_mode_refuses_to_write(neo4j_server: Neo4jAddress, text: str
     assert reading(neo4j_server, text) == "Neo.ClientError.Statement.AccessMode"
 
 
-def test_the_servers_own_timeout_ends_a_query_within_300_ms(neo4j_server: Neo4jAddress):
-    started = time.perf_counter()
-    code = reading(neo4j_server, ENDLESS, seconds=DEADLINE_MS / 1000)
-    elapsed = time.perf_counter() - started
-    assert code == "Neo.ClientError.Transaction.TransactionTimedOutClientConfiguration"
-    # The connection is new and the query is planned first.
-    assert elapsed < 1.0
+def test_the_servers_own_timeout_ends_a_query_soon(neo4j_server: Neo4jAddress):
+    """The median of five: left to the default, which looks every 2 s, it would be 1.25 s."""
+
+    async def work(driver: AsyncDriver) -> list[float]:
+        async with driver.session(default_access_mode=READ_ACCESS) as session:
+            await code_of(session, Query("RETURN 1"))
+            taken = []
+            for _ in range(5):
+                started = time.perf_counter()
+                code = await code_of(session, Query(ENDLESS, timeout=DEADLINE_MS / 1000))
+                taken.append(time.perf_counter() - started)
+                assert code == "Neo.ClientError.Transaction.TransactionTimedOutClientConfiguration"
+            return sorted(taken)
+
+    assert on(neo4j_server, work)[2] < 0.5
 
 
 def test_a_query_that_piles_up_memory_is_refused_and_the_server_goes_on(neo4j_server: Neo4jAddress):
@@ -108,6 +118,29 @@ def test_files_are_not_imported(neo4j_server: Neo4jAddress, neo4j_default_server
     text = "LOAD CSV FROM 'file:///etc/passwd' AS line RETURN count(line)"
     assert reading(neo4j_default_server, text) == ""
     assert reading(neo4j_server, text) == "Neo.ClientError.Statement.ExternalResourceFailed"
+
+
+def test_nothing_is_imported_over_the_network(neo4j_server: Neo4jAddress, neo4j_default_server: Neo4jAddress):
+    """The vendor's settings let a reader ask whatever server the database can reach."""
+    asked: list[str] = []
+
+    class Answering(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b"secret\n")
+
+        def log_message(self, *_: object) -> None: ...
+
+    with HTTPServer(("127.0.0.1", 0), Answering) as internal:
+        threading.Thread(target=internal.serve_forever, daemon=True).start()
+        text = f"LOAD CSV FROM 'http://127.0.0.1:{internal.server_port}/' AS line RETURN count(line)"
+        assert reading(neo4j_default_server, text) == ""
+        assert asked == ["/"]
+        assert reading(neo4j_server, text) != ""
+        assert asked == ["/"]
+        internal.shutdown()
 
 
 @pytest.mark.parametrize("procedure", ["gds.graph.export", "gds.pageRank.write", "gds.graph.drop.all", "gds.backup"])
