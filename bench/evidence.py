@@ -72,28 +72,32 @@ class Index:
 async def examples(index: Index, judged: EvaluationSet, seed: int, german: Mapping[str, str]) -> Examples:
     """Queries of every kind put to one estate. A real query counts where the vector leg does find what is relevant."""
     draw = random.Random(seed)
-    everything = np.arange(len(index.vectors))
     found: Examples = {}
-
-    async def judged_kind(kind: str, texts: Mapping[str, str], relevant: Mapping[str, Iterable[str]]) -> None:
-        found[kind] = []
-        for (query, text), vector in zip(texts.items(), await embedded(list(texts.values())), strict=True):
-            hits = index.nearest(vector, everything)
-            if not {hit.passage.identity.uid for hit in hits[:TOP]}.isdisjoint(relevant[query]):
-                found[kind].append(_evidence(text, index.frequencies, len(everything), hits))
-
     texts = {query.id: query.text for query in judged.queries}
     relevant = {query: {d for d, gain in gains.items() if gain > 0} for query, gains in judged.judgments.items()}
-    await judged_kind("question", texts, relevant)
-    await judged_kind("two words", {query: _two_words(text, draw) for query, text in texts.items()}, relevant)
-    await judged_kind("a typing error", {query: _mistyped(text, draw) for query, text in texts.items()}, relevant)
+    found["question"] = await _found(index, texts, relevant)
+    found["two words"] = await _found(index, {query: _two_words(text, draw) for query, text in texts.items()}, relevant)
+    found["a typing error"] = await _found(
+        index, {query: _mistyped(text, draw) for query, text in texts.items()}, relevant
+    )
     if german:
-        await judged_kind("German", german, {uid: {uid} for uid in german})
+        found["German"] = await _found(index, german, {uid: {uid} for uid in german})
     found["no shared term"] = await _no_shared_term(index, texts, relevant)
     rare = sorted(term for term, count in index.frequencies.items() if count <= 2 and term.isalpha() and len(term) > 3)
     found["rare term"] = await _everything(index, draw.sample(rare, min(COUNT, len(rare))))
     for kind in KINDS:
         found[kind] = await _everything(index, nonsense(kind, COUNT, seed))
+    return found
+
+
+async def _found(index: Index, texts: Mapping[str, str], relevant: Mapping[str, Iterable[str]]) -> list[VectorEvidence]:
+    """Of these texts, by query id, those that the vector leg has something relevant for."""
+    everything = np.arange(len(index.vectors))
+    found = []
+    for (query, text), vector in zip(texts.items(), await embedded(list(texts.values())), strict=True):
+        hits = index.nearest(vector, everything)
+        if not {hit.passage.identity.uid for hit in hits[:TOP]}.isdisjoint(relevant[query]):
+            found.append(_evidence(text, index.frequencies, len(everything), hits))
     return found
 
 
@@ -213,7 +217,7 @@ async def run(fit_anew: bool) -> None:
         print("  fitted:", coefficients)
         settings = settings.model_copy(update=coefficients)
         report("fitted on learn-en-us", training, settings)
-    held = {"German": (await examples(learn, quiz, 3, halves[1]))["German"]}
+    held = {"German": await _found(learn, halves[1], {uid: {uid} for uid in halves[1]})}
     held |= {kind: await _everything(learn, nonsense(kind, COUNT, 3)) for kind in KINDS}
     report("held out, German titles on learn-en-us", held, settings)
     records = records_of("entity-framework")
