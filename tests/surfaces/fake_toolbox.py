@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cypher_guard.violation import Violation
-from service.domain.errors import LimitOutOfRange, NodeUnknown, QueryEmpty, RootUnknown
+from service.domain.errors import CursorForeign, LimitOutOfRange, NodeUnknown, QueryEmpty, RootUnknown
 from service.domain.filters import NodeFilter
 from service.domain.principal import Principal
 from service.domain.requests import (
@@ -143,7 +143,9 @@ def _search(request: SearchRequest) -> SearchResult:
     limit = 10 if request.limit is None else request.limit
     if not 1 <= limit <= 100:
         raise LimitOutOfRange("The limit is 1 to 100.")
-    first = int(request.cursor or "1")
+    if request.cursor is not None and not (request.cursor.isascii() and request.cursor.isdigit()):
+        raise CursorForeign("This cursor was made elsewhere. Ask again without it.")
+    first = int((request.cursor or "1")[:9])
     last = min(first + limit - 1, WINDOW)
     hits = [hit(number, explain=request.explain) for number in range(first, last + 1)]
     return search_result(hits, next_cursor=str(last + 1) if last < WINDOW else None)
