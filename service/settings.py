@@ -85,6 +85,7 @@ class Settings(BaseModel):
     evidence_threshold: float = _row(0.5, "Probability below which the vector leg's own hits are dropped.", ge=0, le=1)
     query_cache: int = _row(1_024, "Queries whose vectors are kept in memory.", "queries", ge=0)
 
+    caller_profiles: int = _row(16, "Callers' profiles for which the signals' factors are kept.", "profiles", ge=1)
     node_cards: int = _row(20_000, "Nodes whose ranking and display fields are kept in memory.", "nodes", ge=1)
 
     # Graph prior: weights and γ chosen by `python -m bench.prior --choose`.

@@ -58,6 +58,10 @@ class NodeIdentity:
     uid: str
     locale: str
 
+    def __hash__(self) -> int:
+        """Of the uid alone, whose own hash is remembered: identities are looked up by the thousand in a search."""
+        return hash(self.uid)
+
     @property
     def key(self) -> str:
         """One string for both, as the engines store it. A locale holds no colon, so it reads back exactly."""

@@ -44,7 +44,7 @@ class Retrieval:
         """Forget all that was read of the current generation: its graph was mended."""
         self.cards.forget()
         self.facets.forget()
-        self.ranker.priors.forget()
+        self.ranker.forget()
         self._start_afresh()
 
     def _start_afresh(self) -> None:

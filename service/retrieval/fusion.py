@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from service.domain.graph import NodeIdentity
 from service.ports import PassageHit
@@ -16,8 +17,7 @@ class Ranking:
     hits: tuple[PassageHit, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Vote:
+class Vote(NamedTuple):
     """What one leg says of one node: weight / (k + rank), ranks counted from 1."""
 
     leg: str
@@ -26,8 +26,7 @@ class Vote:
     hit: PassageHit
 
 
-@dataclass(frozen=True, slots=True)
-class Fused:
+class Fused(NamedTuple):
     """A node with its votes. `score` is rrf over the best possible rrf, in (0, 1]."""
 
     identity: NodeIdentity

@@ -57,7 +57,7 @@ async def _search_once(
     live = tuple(run.leg.name for run in window.runs if run.is_live)
     if cursor is not None and live != cursor.legs:
         raise CursorStale("A retriever that ranked the first page is down now; send the request without the cursor.")
-    as_of = cursor.as_of if cursor else datetime.now(UTC).isoformat(timespec="seconds")
+    as_of = cursor.as_of if cursor else today()
     (ranked, left_out), (facets, uncounted) = await asyncio.gather(
         rank_window(window, request, principal, retrieval, as_of, deadline),
         retrieval.facets.count(
@@ -93,6 +93,11 @@ async def _search_once(
         if request.explain
         else None,
     )
+
+
+def today() -> str:
+    """The time that ages are counted to: whole days, so that a day's searches agree."""
+    return datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0).isoformat()
 
 
 async def rank_window(

@@ -5,10 +5,13 @@ and visibility class, adds up to every query's. Seeded mass alone favours hubs; 
 not.
 """
 
+import asyncio
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import accumulate, takewhile
+from operator import itemgetter
 
 from service.domain.deadline import Deadline
 from service.domain.graph import NodeIdentity
@@ -35,13 +38,10 @@ def truncate(scores: Scores, bound: float) -> dict[NodeIdentity, float]:
     A sum of vectors so truncated lies within `bound` of the true one in L1, relative to its mass.
     """
     allowance = bound * sum(scores.values())
-    kept = dict(scores)
-    for identity, score in sorted(scores.items(), key=lambda item: item[1]):
-        allowance -= score
-        if allowance < 0:
-            break
-        del kept[identity]
-    return kept
+    ordered = sorted(scores.items(), key=itemgetter(1))
+    sums = accumulate(score for _, score in ordered)
+    dropped = sum(1 for _ in takewhile(lambda left_out: left_out <= allowance, sums))
+    return dict(ordered[dropped:])
 
 
 def percentiles(scores: Scores) -> dict[NodeIdentity, float]:
@@ -133,4 +133,5 @@ class PriorCache:
     async def _compute_vector(self, anchor: NodeIdentity, audiences: frozenset[str]) -> Scores:
         due = Deadline.after(self.settings.prior_compute_deadline)
         scores = await self.ranker.personalized({anchor: 1.0}, audiences, deadline=due)
-        return truncate(scores, self.settings.prior_l1_bound)
+        # Sorting every node of an estate would hold up the queries that share the event loop.
+        return await asyncio.to_thread(truncate, scores, self.settings.prior_l1_bound)

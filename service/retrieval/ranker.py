@@ -1,7 +1,8 @@
 """The ranker: what the graph and the signals make of a window."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections import OrderedDict
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from service.domain.deadline import Deadline
@@ -13,6 +14,7 @@ from service.retrieval.cards import Card
 from service.retrieval.fusion import Fused
 from service.retrieval.prior import PriorCache
 from service.retrieval.ranking import Evidence, Ranked, rank, unverified
+from service.retrieval.signals import Factor
 from service.settings import Settings
 
 
@@ -26,12 +28,25 @@ class Caller:
     as_of: datetime
 
 
+Factors = dict[NodeIdentity, tuple[Factor, ...]]
+
+
 @dataclass(frozen=True)
 class Ranker:
-    """Orders windows; where the prior doesn't come in time, without it."""
+    """Orders windows; where the prior doesn't come in time, without it.
+
+    What the signals say of a node changes with the snapshot, the caller's profile and the day: it is remembered for the
+    callers of late, by all three.
+    """
 
     priors: PriorCache
     settings: Settings
+    _said: OrderedDict[Hashable, Factors] = field(default_factory=OrderedDict, init=False)
+
+    def forget(self) -> None:
+        """For when the graph of a generation was mended."""
+        self.priors.forget()
+        self._said.clear()
 
     async def rank(
         self,
@@ -51,17 +66,38 @@ class Ranker:
         settings = self.settings
         identities = [node.identity for node in window]
         priors, percentiles, degraded = await self._graph_scores(anchors, identities, generation, caller, deadline)
-        speaking = signals.speaking(caller.profile, caller.without_signals | frozenset(settings.signals_off))
-        factors = {
-            node.identity: signals.factors(
-                signals.Case(cards[node.identity], caller.profile, caller.as_of, percentiles.get(node.identity)),
-                settings,
-                speaking,
-            )
-            for node in window
-        }
+        factors = self._factors(identities, cards, percentiles, generation, caller)
         ranked = rank(window, Evidence(cards, priors, factors), gain=settings.prior_gain, clamp=settings.boost_clamp)
         return ranked, degraded
+
+    def _factors(
+        self,
+        nodes: Sequence[NodeIdentity],
+        cards: Mapping[NodeIdentity, Card],
+        percentiles: Mapping[NodeIdentity, float],
+        generation: int,
+        caller: Caller,
+    ) -> Factors:
+        """What every signal says of every node."""
+        key = (
+            generation,
+            caller.audiences,
+            caller.profile.model_dump_json(exclude_defaults=True),
+            caller.without_signals,
+            caller.as_of,
+            bool(percentiles),
+        )
+        said = self._said.setdefault(key, {})
+        self._said.move_to_end(key)
+        while len(self._said) > self.settings.caller_profiles:
+            self._said.popitem(last=False)
+        missing = [node for node in nodes if node not in said]
+        if missing:
+            speaking = signals.speaking(caller.profile, caller.without_signals | frozenset(self.settings.signals_off))
+            for node in missing:
+                case = signals.Case(cards[node], caller.profile, caller.as_of, percentiles.get(node))
+                said[node] = signals.factors(case, self.settings, speaking)
+        return said
 
     async def _graph_scores(
         self,

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from service.domain.graph import NodeIdentity
 from service.retrieval.cards import Card
@@ -9,8 +10,7 @@ from service.retrieval.fusion import Fused
 from service.retrieval.signals import Factor, combine
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
+class Ranked(NamedTuple):
     """A node of the window in its final place, with everything that put it there. Without the graph it has no card."""
 
     fused: Fused

@@ -4,7 +4,6 @@ Every signal is a pure function to a `Factor` with the input that it read; None 
 k = 60 neighbouring ranks differ by 1.6 %, so boosts are small and clamped together; demotions are not clamped.
 """
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -157,8 +156,12 @@ def factors(case: Case, settings: Settings, signals: Sequence[Signal]) -> tuple[
 
 def combine(said: Sequence[Factor], clamp: float) -> float:
     """The product of the boosts, at most `clamp`, times the product of the demotions."""
-    boosts = math.prod(factor.value for factor in said if factor.value > 1)
-    demotions = math.prod(factor.value for factor in said if factor.value <= 1)
+    boosts = demotions = 1.0
+    for factor in said:
+        if factor.value > 1:
+            boosts *= factor.value
+        else:
+            demotions *= factor.value
     return min(clamp, boosts) * demotions
 
 

@@ -1,7 +1,6 @@
 """Why a node is not among a search's hits: the filter, the leg or the depth that left it out."""
 
 from dataclasses import fields
-from datetime import UTC, datetime
 
 from service.domain.deadline import Deadline
 from service.domain.errors import NodeUnknown
@@ -11,7 +10,7 @@ from service.domain.principal import Principal
 from service.domain.requests import SearchRequest, WhyNotRequest
 from service.domain.results import WhyNotResult
 from service.retrieval.engines import Retrieval
-from service.retrieval.pipeline import rank_window
+from service.retrieval.pipeline import rank_window, today
 from service.retrieval.window import open_window, searched
 from service.statements import filter_fields, nodes_by_uid
 
@@ -26,8 +25,7 @@ async def why_not(request: WhyNotRequest, principal: Principal, retrieval: Retri
     if excluded:
         return _answer(identity, "filter", f"The request's filters leave it out: {'; '.join(excluded)}.")
     window = await open_window(request.search, principal, retrieval, snapshot, deadline)
-    now = datetime.now(UTC).isoformat(timespec="seconds")
-    ranked, _ = await rank_window(window, request.search, principal, retrieval, now, deadline)
+    ranked, _ = await rank_window(window, request.search, principal, retrieval, today(), deadline)
     places = (place for place, node in enumerate(ranked, start=1) if node.identity == identity)
     place = next(places, None)
     if place is not None:
