@@ -14,7 +14,7 @@ from stack.background import EngineState
 from stack.lockfile import read_lock
 from stack.servers import OpenSearchServer
 
-pytestmark = pytest.mark.engines
+pytestmark = [pytest.mark.engines, pytest.mark.timeout(300)]
 
 DOCUMENT = "/kept/_doc/1"
 

@@ -5,7 +5,7 @@ import pytest
 
 from tests.engines import Neo4jAddress
 
-pytestmark = pytest.mark.engines
+pytestmark = [pytest.mark.engines, pytest.mark.timeout(300)]
 
 
 def test_neo4j_answers_only_to_its_password(neo4j_server: Neo4jAddress) -> None:

@@ -3,7 +3,7 @@
 import httpx
 import pytest
 
-pytestmark = pytest.mark.engines
+pytestmark = [pytest.mark.engines, pytest.mark.timeout(300)]
 
 
 def test_opensearch_analyses_indexes_and_finds(opensearch_server: str) -> None:
