@@ -32,6 +32,9 @@ test-long: setup-test
 bench: setup-test
 	$(BIN)/python -m bench.relevance
 	$(BIN)/python -m bench.evidence
+	$(BIN)/python -m bench.prior
+	$(BIN)/python -m bench.signals
+	$(BIN)/python -m bench.signals --cost
 	$(BIN)/python -m bench.publish
 	$(BIN)/python -m bench.latency
 	$(BIN)/python -m bench.latency --scale

@@ -105,21 +105,18 @@ async def measure_cost() -> None:
     ranker = Ranker(priors, settings)
     window = [Fused(_node(place), 1 / (61 + rank), 61 / (61 + rank), ()) for rank, place in enumerate(range(WINDOW))]
     cards = {node.identity: _card(node.identity) for node in window}
-    profile = CallerProfile(
-        role="developer", level="beginner", audience="it", region="eu", locale="en-us", monikers=["net-8.0"],
-        skills=["skill:a"],
-    )  # fmt: skip
-    caller = Caller(profile, frozenset({EVERYONE}), frozenset(), AS_OF)
     anchors = [_node(int(place)) for place in random.integers(0, NODES, QUERIES)]
+    known, new = [_caller(0)] * QUERIES, [_caller(number) for number in range(1, QUERIES + 1)]
     try:
-        for claim, seeds in (
-            ("without anchors", [[] for _ in anchors]),
-            ("three anchors, met before", [anchors[:3] for _ in anchors]),
-            ("one anchor, new to each query", [[anchor] for anchor in anchors[:NEW_ANCHORS]]),
+        for claim, seeds, callers in (
+            ("without anchors, a caller met before", [[] for _ in anchors], known),
+            ("three anchors, a caller met before", [anchors[:3] for _ in anchors], known),
+            ("three anchors, each caller new", [anchors[:3] for _ in anchors], new),
+            ("each anchor new", [[anchor] for anchor in anchors[:NEW_ANCHORS]], known),
         ):
-            await ranker.rank(window, cards, seeds[0], 1, caller, Deadline.after(60_000))
+            await ranker.rank(window, cards, seeds[0], 1, _caller(0), Deadline.after(60_000))
             taken, worked = [], []
-            for seed in seeds[1:]:
+            for seed, caller in zip(seeds[1:], callers, strict=False):
                 clock, work = time.perf_counter(), time.process_time()
                 await ranker.rank(window, cards, seed, 1, caller, Deadline.after(60_000))
                 taken.append((time.perf_counter() - clock) * 1000)
@@ -133,6 +130,20 @@ async def measure_cost() -> None:
     finally:
         await priors.close()
         await walks.close()
+
+
+def _caller(number: int) -> Caller:
+    """Somebody to whom every signal speaks, and like whom nobody else is."""
+    profile = CallerProfile(
+        role="developer",
+        level="beginner",
+        audience="it",
+        region="eu",
+        locale="en-us",
+        monikers=["net-8.0"],
+        skills=["skill:a", f"skill:{number}"],
+    )
+    return Caller(profile, frozenset({EVERYONE}), frozenset(), AS_OF)
 
 
 def _node(place: int) -> NodeIdentity:

@@ -13,14 +13,16 @@ from service.domain.requests import SearchRequest
 from service.evaluation.sets import EvaluationSet
 from service.retrieval.fusion import Fused
 from service.retrieval.window import Window, open_window
-from service.settings import Settings
+from service.settings import load_settings
 from service.tools.local import LocalToolbox
 
 Windows = Mapping[str, tuple[Fused, ...]]
 """Query id → what the legs found for it, fused, best first; without the votes."""
 
-PATIENT = Settings(lexical_deadline=60_000, vector_deadline=60_000, graph_deadline=60_000, prior_deadline=60_000)
-"""A bench on a busy machine waits for what a query would not."""
+PATIENT = load_settings().settings.model_copy(
+    update=dict.fromkeys(("lexical_deadline", "vector_deadline", "graph_deadline", "prior_deadline"), 60_000)
+)
+"""The settings of the environment; a bench on a busy machine waits for what a query would not."""
 
 
 async def windows_of(case: Case, judged: EvaluationSet) -> Windows:
