@@ -65,12 +65,18 @@ class AgentSurface:
             title=TITLE,
             version=version(),
             instructions=INSTRUCTIONS,
+            get_tool_input_schema=self.input_schema,  # or else each call would list all tools for one schema
             on_list_tools=self.list_tools,
             on_call_tool=self.call_tool,
             on_list_resources=self.list_resources,
             on_list_resource_templates=self.list_resource_templates,
             on_read_resource=self.read_resource,
         )
+
+    def input_schema(self, name: str) -> dict[str, Any] | None:
+        """Of one tool; None where there is none of that name."""
+        offer = self.offers.get(name)
+        return None if offer is None else offer.tool.input_schema
 
     async def list_tools(self, _context: Context, _params: Page) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[offer.tool for offer in self.offers.values()])
