@@ -44,11 +44,12 @@ SETS = ("learn-quiz", "link-text", "cranfield", "cosqa-dev")
 AS_OF = datetime(2026, 11, 30, tzinfo=UTC)
 
 UNASKED: Mapping[str, frozenset[str]] = {
-    "all signals": frozenset(),
-    "age alone": frozenset(SIGNALS) - {"age"},
-    "authority alone": frozenset(SIGNALS) - {"authority"},
+    "all signals": frozenset({"prior"}),
+    "age alone": frozenset(SIGNALS) - {"age"} | {"prior"},
+    "authority alone": frozenset(SIGNALS) - {"authority"} | {"prior"},
+    "all signals, and the prior where the words name an anchor": frozenset(),
 }
-"""What speaks, and the signals that are switched off for it."""
+"""What speaks, and what is switched off for it."""
 
 NODES, EDGES, WINDOW, QUERIES, NEW_ANCHORS = 50_000, 400_000, 200, 300, 30
 BUDGET = 8.0
@@ -66,7 +67,7 @@ async def measure(case: Case) -> None:
             for name, off in UNASKED.items():
                 ranked, degraded = await rank_window(
                     window,
-                    request.model_copy(update={"without_signals": [*off, "prior"]}),
+                    request.model_copy(update={"without_signals": list(off)}),
                     ANONYMOUS,
                     toolbox.retrieval,
                     AS_OF.isoformat(),
