@@ -33,7 +33,7 @@ def test_the_page_that_says_it_comes_first(application: Application) -> None:
     assert application.uids("query deadline")[0] == "query"
 
 
-@pytest.mark.parametrize("identifier", ["IHttpClientFactory", "net-maui-8.0", "C#", "httpclientfactory"])
+@pytest.mark.parametrize("identifier", ["IHttpClientFactory", "net-maui-8.0", "C#", "ihttpclientfactory"])
 def test_code_identifiers_are_found_whole_and_split(application: Application, identifier: str) -> None:
     assert application.uids(identifier)[0] == "clients"
 
@@ -189,7 +189,7 @@ def test_with_the_graph_down_hits_are_served_unverified(tmp_path: Path, monkeypa
         async def down(*_args: object, **_fields: object) -> None:
             raise EngineUnavailable("kglite", "it is gone")
 
-        monkeypatch.setattr(application.tools.retrieval.graph, "run", down)
+        monkeypatch.setattr(application.tools.retrieval.graph.reader, "run", down)
         result = application.search("install")
         assert result.hits[0].uid == "install"
         assert result.hits[0].title == "Install the command line"
