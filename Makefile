@@ -10,11 +10,9 @@ PIP := $(PIP_INSTALL) --require-hashes
 
 .PHONY: demo test test-long bench bench-quick setup setup-test lock
 
-# Publish ESTATE (one or more folders) into DATA and answer on http://127.0.0.1:PORT until Ctrl-C.
-# Findings in a page (exit 4) don't keep the rest from being searched.
+# Answer on http://127.0.0.1:PORT until Ctrl-C, and publish ESTATE (one or more folders) into DATA meanwhile.
 demo: setup
-	$(BIN)/cogitave-query --data $(DATA) publish $(ESTATE) || test $$? -eq 4
-	$(BIN)/cogitave-query --data $(DATA) serve --port $(PORT)
+	$(BIN)/cogitave-query --data $(DATA) serve --port $(PORT) $(foreach estate,$(ESTATE),--publish $(estate))
 
 test: setup-test
 	$(BIN)/ruff check .

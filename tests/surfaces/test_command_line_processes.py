@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from adapters.embedded.data_folder import DataFolder
+from service.domain.deadline import Deadline
 from service.settings import Settings
 from service.surfaces.command_line.serving import address, listen
 
@@ -57,10 +58,10 @@ def run(data, *words, **environment):
 
 
 @contextmanager
-def serving(data):
+def serving(data, *words):
     """A server on a free port: the process, and the document that it printed when it was ready."""
     server = subprocess.Popen(
-        [*COMMAND, "--data", str(data), "--json", "serve", "--port", "0"],
+        [*COMMAND, "--data", str(data), "--json", "serve", "--port", "0", *map(str, words)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
@@ -79,6 +80,28 @@ def first_document(process):
         if line == b"}\n":
             return b"".join(lines)
     raise AssertionError(process.stderr.read().decode())
+
+
+def test_a_server_publishes_while_it_answers(data, estate):
+    with serving(data, "--publish", estate) as (server, _ready):
+        patience = Deadline.after(SECONDS * 1000)
+        while not patience.has_passed:
+            _code, found, _ = run(data, "search", "who answers the pager?")
+            if found["hits"]:
+                break
+        assert [hit["uid"] for hit in found["hits"]] == ["handbook.on-call"]
+        assert server.poll() is None
+
+
+def test_a_server_whose_estate_is_none_ends_as_a_publish_would(data, tmp_path):
+    ended = subprocess.run(
+        [*COMMAND, "--data", str(data), "serve", "--port", "0", "--publish", str(tmp_path / "nowhere")],
+        capture_output=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    assert ended.returncode == 3
+    assert b"estate_unreadable" in ended.stderr
 
 
 def test_everything_goes_through_the_server_that_owns_the_folder(data, estate):

@@ -4,18 +4,24 @@ import asyncio
 import ipaddress
 import signal
 import socket
+from collections.abc import Callable, Coroutine, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import uvicorn
 from rich.text import Text
 from starlette.types import ASGIApp
 
 from service.domain.errors import SettingInvalid, Unavailable
+from service.domain.requests import PublishRequest
 from service.settings import Settings
 from service.surfaces.application import application
 from service.surfaces.command_line.access import own, refuse_where_served
 from service.surfaces.command_line.output import Output, printable
+from service.surfaces.command_line.pages import publish_page
 from service.surfaces.logging import LoggedToolbox, configure_logging
+from service.tools.toolbox import Toolbox
 
 POLL_SECONDS = 0.01
 """How often a starting server is looked at; uvicorn has nothing to wait on."""
@@ -27,9 +33,12 @@ class AddressUnavailable(Unavailable):
     code = "address_unavailable"
 
 
-async def serve(settings: Settings, data: Path, output: Output) -> None:
-    """Raises SettingInvalid for an address beyond loopback, AddressUnavailable, or DataFolderHeld; else returns when a
-    signal has stopped the server and the stores are closed."""
+async def serve(settings: Settings, data: Path, output: Output, estates: Sequence[str] = ()) -> None:
+    """Answer, and publish `estates` meanwhile: what was published before answers until they are.
+
+    Raises SettingInvalid for an address beyond loopback, AddressUnavailable, DataFolderHeld, or what a publish raises;
+    else returns when a signal has stopped the server and the stores are closed.
+    """
     configure_logging("info")
     refuse_where_served(data)
     with listen(settings) as listening:
@@ -37,7 +46,8 @@ async def serve(settings: Settings, data: Path, output: Output) -> None:
         async with own(settings, data) as owned:
             token = owned.announce(url).token
             app = application(LoggedToolbox(owned.toolbox), settings, owner_token=token)
-            await _answer(app, listening, settings, output, {"url": url, "data": str(data)})
+            publishing = partial(_publish, owned.toolbox, estates, output)
+            await _answer(app, listening, settings, output, {"url": url, "data": str(data)}, publishing)
 
 
 def listen(settings: Settings) -> socket.socket:
@@ -68,8 +78,22 @@ def address(listening: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
+async def _publish(toolbox: Toolbox, estates: Sequence[str], output: Output) -> None:
+    if not estates:
+        return
+    with output.progress() as progress:
+        result = await toolbox.publish(PublishRequest(paths=list(estates)), progress)
+    if not output.as_json:
+        output.result(result, publish_page)
+
+
 async def _answer(
-    app: ASGIApp, listening: socket.socket, settings: Settings, output: Output, said: dict[str, str]
+    app: ASGIApp,
+    listening: socket.socket,
+    settings: Settings,
+    output: Output,
+    said: dict[str, str],
+    meanwhile: Callable[[], Coroutine[Any, Any, None]],
 ) -> None:
     server = uvicorn.Server(
         uvicorn.Config(
@@ -93,4 +117,13 @@ async def _answer(
     if server.started:
         line = Text(f"Cogitave Query answers on {said['url']} from {printable(said['data'])}. Ctrl-C stops it.")
         output.document(said, line)
+        work = asyncio.create_task(meanwhile())
+        await asyncio.wait((running, work), return_when=asyncio.FIRST_COMPLETED)
+        if running.done():
+            work.cancel()
+            await asyncio.gather(work, return_exceptions=True)
+        elif work.exception() is not None:
+            server.should_exit = True
+            await running
+            await work
     await running

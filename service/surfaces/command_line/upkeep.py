@@ -138,6 +138,10 @@ def serve(
     port: Annotated[
         int | None, typer.Option(min=0, max=65535, help="Port instead of the setting's; 0 takes a free one.")
     ] = None,
+    estates: Annotated[
+        list[str] | None,
+        typer.Option("--publish", metavar="PATH", help="An estate to publish while answering; may be repeated."),
+    ] = None,
 ) -> int:
     """Own the data folder and answer over HTTP, other commands on the folder included, until Ctrl-C."""
     from service.surfaces.command_line.serving import serve as serve_until_stopped  # loads the web framework
@@ -145,7 +149,7 @@ def serve(
     invocation: Invocation = context.obj
     given = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
     settings = invocation.settings().settings.model_copy(update=given)
-    asyncio.run(serve_until_stopped(settings, invocation.data, invocation.output))
+    asyncio.run(serve_until_stopped(settings, invocation.data, invocation.output, arguments.absolute(estates or [])))
     return DONE
 
 

@@ -169,7 +169,7 @@ def test_vectors_of_different_lengths_in_one_answer_are_refused(endpoint: Endpoi
 
 
 def test_the_key_is_in_no_log(endpoint: Endpoint, caplog: pytest.LogCaptureFixture):
-    with caplog.at_level(logging.DEBUG):
+    with caplog.at_level(logging.DEBUG), caplog.at_level(logging.DEBUG, "httpx"):
         ask(endpoint, lambda embedder: embedder.embed(["one"], "query"))
     assert caplog.records
     assert KEY not in caplog.text

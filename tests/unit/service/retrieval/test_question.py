@@ -32,6 +32,7 @@ def test_a_text_over_the_limit_is_refused_with_both_numbers() -> None:
 
 
 def test_every_refusal_has_a_code_of_its_own() -> None:
-    codes = [kind.code for kind in Refused.__subclasses__()]
+    ours = [kind for kind in Refused.__subclasses__() if kind.__module__ == Refused.__module__]
+    codes = [kind.code for kind in ours]
     assert len(set(codes)) == len(codes)
     assert "refused" not in codes
