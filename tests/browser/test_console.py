@@ -34,6 +34,7 @@ def test_answers_come_as_one_types(url, open_page):
 
 def test_the_answer_of_the_last_key_stays(url, open_page, toolbox):
     page = open_page(url)
+    expect(page.get_by_role("searchbox")).to_be_focused()
     page.keyboard.type("rank fusion votes", delay=20)
     expect(page).to_have_title("rank fusion votes · Cogitave Query")
     expect(page.locator(".hit")).to_have_count(10)

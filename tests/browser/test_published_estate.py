@@ -17,6 +17,7 @@ def url(tmp_path_factory):
 
 def test_a_newcomer_types_and_reads_the_page(url, open_page):
     page = open_page(url)
+    expect(page.get_by_role("searchbox")).to_be_focused()
     page.keyboard.type("how do I install it")
     expect(page).to_have_url(f"{url}/?q=how+do+I+install+it")
     first = page.locator(".hit").first

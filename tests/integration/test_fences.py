@@ -43,7 +43,7 @@ RUNAWAYS = [
     ENDLESS,
     "MATCH (a:Dense)-[:xref*4]->(b:Dense) RETURN count(b.uid) AS n",
     "MATCH (a:Dense)-[:xref]->()-[:xref]->()-[:xref]->()-[:xref]->(e) WHERE a.uid + e.uid = 'x' RETURN e.uid AS uid",
-    "MATCH (a:Dense), (b:Dense), (c:Dense), (d:Dense) WHERE a.uid + b.uid = c.uid + d.uid + 'x' RETURN a.uid",
+    "MATCH (a:Dense), (b:Dense), (c:Dense), (d:Dense) WHERE a.uid + b.uid + c.uid + d.uid = 'x' RETURN a.uid",
 ]
 
 
