@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import rankdata
 
-from adapters.embedded.analysis import document_terms, query_terms
 from adapters.embedding.word_pieces import SPECIAL_TOKENS, TOKENS_READ, WordPieces
+from adapters.indexing.analysis import document_terms, query_terms
 from bench.corpora import link_set, quiz_set, records_of
 from bench.nonsense import KINDS, nonsense
 from bench.report import Measurement, say, say_stack

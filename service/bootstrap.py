@@ -193,7 +193,8 @@ async def _open_graph(settings: Settings, folder: DataFolder, opened: AsyncExitS
         driver = _neo4j(settings, opened)
         neo4j = Neo4jGraphReader(driver)
         opened.push_async_callback(neo4j.close)
-        gds = GdsRanker(neo4j, weights=weights, damping=damping, iterations=iterations)
+        kept = settings.page_rank_classes
+        gds = GdsRanker(neo4j, weights=weights, damping=damping, iterations=iterations, kept=kept)
         opened.push_async_callback(gds.close)
         neo4j_store = Neo4jGraphStore(driver, rebuild=rebuild, rows_in_transaction=settings.publish_transaction)
         return _Graph(neo4j_store, neo4j, gds, Neo4jMigrator(driver))

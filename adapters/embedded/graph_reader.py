@@ -10,8 +10,8 @@ import kglite
 
 from adapters.embedded.live_graph import LiveGraph
 from adapters.embedded.projection import ENGINE, STORED_TYPE
-from adapters.embedded.stored_passage import engine_text
 from adapters.embedded.threads import EngineThreads, engine_failure
+from adapters.indexing.stored_passage import engine_text
 from cypher_guard import LANGUAGE_PREFIX, GuardedQuery
 from service.domain.deadline import Deadline
 from service.domain.errors import EngineLate

@@ -1,25 +1,26 @@
 """BM25 over passages in the process, by tantivy (Lucene's formula, k1 = 1.2, b = 0.75)."""
 
 import threading
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import tantivy
 from tantivy import Occur, Query
 
-from adapters.embedded.analysis import QueryTerm, is_english, query_terms, spans_of
 from adapters.embedded.holdings import Holdings
 from adapters.embedded.lexical_document import column, passage_document, passage_schema, stored_passage
 from adapters.embedded.memo import Memo
-from adapters.embedded.ranked_hits import in_order
-from adapters.embedded.reach import Reach
-from adapters.embedded.stored_passage import engine_text, record_term
 from adapters.embedded.threads import EngineThreads, engine_failure
+from adapters.indexing.analysis import QueryTerm, is_english, query_terms, spans_of
+from adapters.indexing.ranked_hits import in_order
+from adapters.indexing.reach import Reach
+from adapters.indexing.stored_passage import engine_text, record_term
 from service.domain.content import Passage, PassageKey
 from service.domain.deadline import Deadline
 from service.domain.errors import EngineLate
 from service.domain.filters import SearchScope
 from service.domain.graph import EVERYONE, NodeIdentity
+from service.observation import Reading
 from service.ports import PassageHit, Span
 
 ENGINE = "tantivy"
@@ -58,11 +59,11 @@ class TantivyIndex:
         cls,
         folder: Path,
         *,
-        title_boost: float = 2.0,
-        heading_boost: float = 1.5,
+        title_boost: float = 0.75,
+        heading_boost: float = 0.5,
         memory: int = 64_000_000,
         kept_keys: int = 200_000,
-        kept_passages: int = 2_048,
+        kept_passages: int = 10_000,
         workers: int = 2,
         waiting: int = 64,
     ) -> "TantivyIndex":
@@ -165,6 +166,11 @@ class TantivyIndex:
 
     async def check(self, deadline: Deadline) -> None:
         await self._readers.run(lambda: self._state[0].num_docs, deadline)
+
+    def readings(self) -> Iterator[Reading]:
+        """How long its queues are."""
+        yield from self._readers.readings("reading")
+        yield from self._writers.readings("writing")
 
     async def close(self) -> None:
         await self._readers.close()

@@ -4,8 +4,8 @@ from typing import cast
 
 import tantivy
 
-from adapters.embedded.analysis import document_terms, is_english
-from adapters.embedded.stored_passage import (
+from adapters.indexing.analysis import document_terms, is_english
+from adapters.indexing.stored_passage import (
     FILTER_FIELDS,
     engine_text,
     filter_values,

@@ -7,7 +7,7 @@ from typing import Any
 
 import kglite
 
-from adapters.embedded.stored_passage import engine_text
+from adapters.indexing.stored_passage import engine_text
 from service.domain.errors import EngineUnavailable
 from service.domain.graph import Edge, Node
 from service.domain.snapshots import LinkedGraph

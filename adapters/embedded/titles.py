@@ -7,7 +7,7 @@ from typing import cast
 import tantivy
 from tantivy import Occur, Query
 
-from adapters.embedded.analysis import document_terms, is_english, query_terms
+from adapters.indexing.analysis import document_terms, is_english, query_terms
 from service.domain.graph import NodeIdentity
 
 # tantivy takes no less than 15 MB a writing thread.

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import qdrant_edge as qdrant
 
 from adapters.embedded.holdings import Holdings
-from adapters.embedded.stored_passage import (
+from adapters.indexing.stored_passage import (
     engine_text,
     filter_values,
     number_of,

@@ -11,9 +11,6 @@ import qdrant_edge as qdrant
 
 from adapters.embedded.holdings import Holdings
 from adapters.embedded.memo import Memo
-from adapters.embedded.ranked_hits import in_order
-from adapters.embedded.reach import Reach
-from adapters.embedded.stored_passage import number_of, record_term
 from adapters.embedded.threads import EngineThreads, engine_failure
 from adapters.embedded.vector_points import (
     Name,
@@ -28,6 +25,9 @@ from adapters.embedded.vector_points import (
     within,
 )
 from adapters.embedded.vector_shards import VectorShards
+from adapters.indexing.ranked_hits import in_order
+from adapters.indexing.reach import Reach
+from adapters.indexing.stored_passage import number_of, record_term
 from service.domain.content import Passage, PassageKey
 from service.domain.deadline import Deadline
 from service.domain.errors import DataFolderUnwritable, EngineUnavailable

@@ -8,8 +8,8 @@ from typing import Any
 
 from neo4j import READ_ACCESS, AsyncDriver, Query
 
-from adapters.embedded.analysis import query_terms
-from adapters.embedded.stored_passage import engine_text
+from adapters.indexing.analysis import query_terms
+from adapters.indexing.stored_passage import engine_text
 from adapters.neo4j.connection import ENGINE, engine_errors
 from adapters.neo4j.values import to_parameter, to_plain
 from cypher_guard import GuardedQuery

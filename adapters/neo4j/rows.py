@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from adapters.embedded.analysis import document_terms, is_english
-from adapters.embedded.stored_passage import engine_text
+from adapters.indexing.analysis import document_terms, is_english
+from adapters.indexing.stored_passage import engine_text
 from adapters.neo4j.values import INDEX_ONLY
 from service.domain.graph import Edge, Node
 

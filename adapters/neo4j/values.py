@@ -8,7 +8,7 @@ from neo4j.graph import Entity, Path
 from neo4j.spatial import Point
 from neo4j.time import Date, DateTime, Duration, Time
 
-from adapters.embedded.stored_passage import engine_text
+from adapters.indexing.stored_passage import engine_text
 
 INDEX_ONLY = "titleTerms"
 """The property that the full-text index needs and nobody else: it leaves with no answer."""

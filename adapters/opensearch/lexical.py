@@ -7,15 +7,15 @@ from typing import Any
 
 from opensearchpy import AsyncOpenSearch
 
-from adapters.embedded.analysis import (
+from adapters.indexing.analysis import (
     QueryTerm,
     document_terms,
     is_english,
     query_terms,
     spans_of,
 )
-from adapters.embedded.ranked_hits import in_order
-from adapters.embedded.stored_passage import (
+from adapters.indexing.ranked_hits import in_order
+from adapters.indexing.stored_passage import (
     engine_text,
     filter_values,
     passage_from_json,
@@ -48,8 +48,8 @@ class OpenSearchIndex:
         client: AsyncOpenSearch,
         *,
         prefix: str = "cogitave",
-        title_boost: float = 2.0,
-        heading_boost: float = 1.5,
+        title_boost: float = 0.75,
+        heading_boost: float = 0.5,
         write_seconds: float = 60.0,
     ) -> None:
         self._client = client

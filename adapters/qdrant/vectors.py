@@ -8,9 +8,9 @@ from typing import Any
 
 from qdrant_client import AsyncQdrantClient, models
 
-from adapters.embedded.ranked_hits import in_order
-from adapters.embedded.reach import Reach
-from adapters.embedded.stored_passage import (
+from adapters.indexing.ranked_hits import in_order
+from adapters.indexing.reach import Reach
+from adapters.indexing.stored_passage import (
     engine_text,
     filter_values,
     number_of,

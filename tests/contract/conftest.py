@@ -34,6 +34,7 @@ from tests.qdrant_collections import own_collection
 Adapter = TypeVar("Adapter")
 Factory = Callable[[pytest.FixtureRequest], AbstractAsyncContextManager[Adapter]]
 
+BOOSTS = {"title_boost": 2.0, "heading_boost": 1.5}
 VECTOR_DIMENSIONS = 4
 CACHED_VECTORS = 100
 LOGGED_RUNS = 20
@@ -59,7 +60,7 @@ class Graph:
 
 @asynccontextmanager
 async def tantivy(request: pytest.FixtureRequest) -> AsyncIterator[LexicalIndex]:
-    index = TantivyIndex.open(_folder(request))
+    index = TantivyIndex.open(_folder(request), **BOOSTS)
     yield index
     await index.close()
 
@@ -85,7 +86,7 @@ async def kglite(request: pytest.FixtureRequest) -> AsyncIterator[Graph]:
 @asynccontextmanager
 async def opensearch(request: pytest.FixtureRequest) -> AsyncIterator[LexicalIndex]:
     async with own_indexes(request.getfixturevalue("opensearch_server")) as (client, prefix):
-        yield OpenSearchIndex(client, prefix=prefix)
+        yield OpenSearchIndex(client, prefix=prefix, **BOOSTS)
 
 
 @asynccontextmanager

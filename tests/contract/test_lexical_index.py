@@ -47,7 +47,7 @@ async def test_a_rarer_and_a_second_term_rank_higher(lexical_index: LexicalIndex
     assert set(ranked[2:]) == {"common", "filler"}
 
 
-async def test_a_title_counts_more_than_a_heading_and_a_heading_more_than_the_text(lexical_index: LexicalIndex) -> None:
+async def test_a_field_counts_by_its_boost(lexical_index: LexicalIndex) -> None:
     others = [passage(f"other {number}", "nothing of interest", title="Else", heading="Else") for number in range(3)]
     await lexical_index.add(
         [

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.embedded.analysis import QUESTION_WORDS, document_terms, is_english, query_terms, spans_of
+from adapters.indexing.analysis import QUESTION_WORDS, document_terms, is_english, query_terms, spans_of
 
 
 def english(text: str) -> list[str]:

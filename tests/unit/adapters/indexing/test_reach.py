@@ -1,4 +1,4 @@
-from adapters.embedded.reach import Reach
+from adapters.indexing.reach import Reach
 
 
 def test_it_learns_how_many_hits_hold_the_nodes() -> None:
