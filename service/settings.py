@@ -11,12 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, get_origin
+from typing import Any, Literal, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
 from service.domain.errors import SettingInvalid
+from service.domain.principal import Scope
 
 ENVIRONMENT_PREFIX = "COGITAVE_QUERY_"
 
@@ -42,6 +43,14 @@ class Settings(BaseModel):
     )
     connections: int = _row(256, "Most connections at once; one more is answered 503.", "connections", ge=1)
     startup_deadline: int = _row(10_000, "Time a command waits for the owner of the data folder.", "milliseconds", ge=0)
+
+    # Access
+    authentication: Literal["off", "required"] = _row(
+        "off", "Whether callers must say who they are (`required`); `off` serves loopback addresses alone."
+    )
+    anonymous_scopes: tuple[Scope, ...] = _row(
+        (), "Where authentication is required: scopes of a caller who brings no credentials, such as search."
+    )
 
     # Requests
     query_characters: int = _row(2_000, "Longest query text; a longer one is refused.", "characters", ge=1)

@@ -4,6 +4,7 @@ from fastapi import FastAPI
 
 from service.settings import Settings
 from service.surfaces import console, openapi, rest
+from service.surfaces.authentication import Authentication, Authenticator, AuthorizedToolbox
 from service.surfaces.http_headers import SecurityHeaders
 from service.surfaces.http_limits import HttpLimits
 from service.surfaces.mcp import http as mcp
@@ -21,9 +22,9 @@ def application(toolbox: Toolbox, settings: Settings, *, owner_token: str | None
     app = FastAPI(title=openapi.TITLE, version=openapi.version(), docs_url=None, redoc_url=None)
     metrics = Metrics()
     problems = ProblemResponses(retry_after=max(1, settings.breaker_pause // 1000), seen=metrics.problem)
+    toolbox = AuthorizedToolbox(toolbox)
     app.state.toolbox = toolbox
     app.state.settings = settings
-    app.state.owner_token = owner_token
     app.state.metrics = metrics
     app.state.problems = problems
     problems.install(app)
@@ -42,6 +43,8 @@ def application(toolbox: Toolbox, settings: Settings, *, owner_token: str | None
         milliseconds=settings.request_deadline,
         untimed=rest.STREAMS | frozenset(mcp.PATHS),
     )
+    authenticator = Authenticator(settings, owner_token=owner_token)
+    app.add_middleware(Authentication, authenticator=authenticator, problems=problems)
     app.add_middleware(SecurityHeaders)
     app.add_middleware(RequestMetrics, metrics=metrics)
     return app

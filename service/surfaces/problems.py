@@ -23,6 +23,7 @@ from starlette.routing import Match
 
 from cypher_guard.violation import Violation
 from service.domain import errors
+from service.domain.principal import Scope
 from service.surfaces.encoding import encode
 
 MEDIA_TYPE = "application/problem+json"
@@ -84,6 +85,38 @@ class OwnerRequired(SurfaceRefused):
         super().__init__("Only the owner of the data folder may do this, by the token that lies in it.")
 
 
+class AccessRefused(SurfaceRefused):
+    """Not for this caller. `challenge` is what WWW-Authenticate says of it (RFC 6750, 3)."""
+
+    challenge = "Bearer"
+
+
+class CredentialsMissing(AccessRefused):
+    code = "credentials_missing"
+
+    def __init__(self) -> None:
+        super().__init__("Say who asks: send `Authorization: Bearer` with an API key or an access token.")
+
+
+class CredentialsInvalid(AccessRefused):
+    """Unknown, expired and revoked are not told apart."""
+
+    code = "credentials_invalid"
+    challenge = 'Bearer error="invalid_token"'
+
+    def __init__(self) -> None:
+        super().__init__("These credentials are not valid, or not any more. Ask the operator for others.")
+
+
+class ScopeMissing(AccessRefused):
+    code = "scope_missing"
+
+    def __init__(self, scope: Scope) -> None:
+        super().__init__(f"This needs the scope `{scope}`, which the caller does not have.")
+        self.scope = scope
+        self.challenge = f'Bearer error="insufficient_scope", scope="{scope}"'
+
+
 class OriginForbidden(SurfaceRefused):
     """A page of another site asks through its reader's browser."""
 
@@ -122,6 +155,9 @@ class _Row:
 _TABLE: Mapping[type[Exception], _Row] = {
     BodyTooLarge: _Row(413, "The body is too large"),
     BodyLate: _Row(408, "The body came too slowly"),
+    CredentialsMissing: _Row(401, "Nobody known asks"),
+    CredentialsInvalid: _Row(401, "The credentials are not valid"),
+    ScopeMissing: _Row(403, "A scope is missing"),
     OwnerRequired: _Row(403, "Not the owner"),
     OriginForbidden: _Row(403, "The origin is not allowed"),
     RequestInvalid: _Row(422, "The request has the wrong shape"),
@@ -169,6 +205,8 @@ class ProblemResponses:
         problem = problem_of(error)
         self.seen(problem)
         headers = dict(error.headers or {}) if isinstance(error, HTTPException) else {}
+        if isinstance(error, AccessRefused):
+            headers["WWW-Authenticate"] = error.challenge
         if problem.status in (503, 504):
             headers["Retry-After"] = str(self.retry_after)
         return Response(encode(problem, leave_out_none=True), problem.status, headers, MEDIA_TYPE)

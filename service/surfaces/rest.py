@@ -27,11 +27,10 @@ application/x-ndjson, one JSON object a line, flushed as it comes:
 A client that disconnects stops the work; the old snapshot goes on answering.
 """
 
-import hmac
 from collections.abc import Callable, Coroutine
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Depends, Header, HTTPException, Path, Query, Request
+from fastapi import APIRouter, Body, Depends, HTTPException, Path, Query, Request
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic_core import from_json
@@ -52,10 +51,9 @@ from service.domain.requests import (
 from service.domain.requests import Request as ToolRequest
 from service.domain.results import ListResult, NodeResult, ReadinessResult, Result, SearchResult
 from service.surfaces import openapi
-from service.surfaces.dependencies import Caller, Instruments, Tools
+from service.surfaces.dependencies import Caller, Instruments, Tools, require_owner
 from service.surfaces.encoding import encode
 from service.surfaces.metrics import MEDIA_TYPE as METRICS_MEDIA_TYPE
-from service.surfaces.problems import OwnerRequired
 from service.surfaces.progress_stream import progress_stream
 from service.tools import catalogue
 from service.tools.catalogue import Asked, Given, Tool
@@ -142,13 +140,6 @@ class Liveness(BaseModel):
 def _json(model: BaseModel, status: int = 200) -> Response:
     """Straight to bytes: FastAPI would check the result against its own model once more."""
     return Response(encode(model), status, media_type="application/json")
-
-
-async def require_owner(http: Request, cogitave_query_owner: Annotated[str, Header()] = "") -> None:
-    """Raises OwnerRequired unless the caller holds the data folder's token."""
-    token: str | None = http.app.state.owner_token
-    if token is None or not hmac.compare_digest(cogitave_query_owner.encode(), token.encode()):
-        raise OwnerRequired
 
 
 tools = APIRouter(prefix="/v1", route_class=StrictRoute, responses=openapi.TOOL_PROBLEMS)

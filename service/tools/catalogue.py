@@ -7,6 +7,7 @@ stands here can't be forgotten anywhere.
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from service.domain.principal import Scope
 from service.domain.requests import (
     GraphQueryRequest,
     LearningPathRequest,
@@ -40,7 +41,8 @@ Given = TypeVar("Given", bound=Result)
 
 @dataclass(frozen=True)
 class Tool(Generic[Asked, Given]):
-    """One tool. `path` is where REST serves it below /v1; `not_for` says which other tool to use instead."""
+    """One tool. `path` is where REST serves it below /v1; `not_for` says which other tool to use instead,
+    `scope` what its caller must be allowed."""
 
     name: str
     path: str
@@ -49,6 +51,7 @@ class Tool(Generic[Asked, Given]):
     not_for: str
     request: type[Asked]
     result: type[Given]
+    scope: Scope = Scope.SEARCH
 
 
 SEARCH = Tool(
@@ -131,6 +134,7 @@ GRAPH_QUERY = Tool(
     not_for="Not for finding text: docs_search ranks passages, Cypher does not.",
     request=GraphQueryRequest,
     result=GraphQueryResult,
+    scope=Scope.GRAPH,
 )
 SCHEMA = Tool(
     name="describe_schema",
@@ -140,6 +144,7 @@ SCHEMA = Tool(
     not_for="Not for the content of nodes: docs_fetch.",
     request=SchemaRequest,
     result=SchemaResult,
+    scope=Scope.GRAPH,
 )
 
 TOOLS: tuple[Tool[Request, Result], ...] = (  # type: ignore[assignment]

@@ -165,7 +165,7 @@ async def test_only_the_folders_token_makes_an_owner(toolbox, settings):
     ):
         with pytest.raises(errors.Refused) as refused:
             await attempt()
-        assert refused.value.code == "owner_required"
+        assert refused.value.code == "credentials_invalid"
     await stranger.close()
     assert toolbox.asked == []
 
@@ -217,7 +217,7 @@ async def test_a_stream_that_breaks_off_is_no_success():
 
 
 async def test_a_server_that_does_not_answer_is_late():
-    app = application(FakeToolbox(hang=True), Settings(request_deadline=10))
+    app = application(FakeToolbox(hang=True), Settings(request_deadline=10), owner_token=OWNER_TOKEN)
     box = remote(app)
     with pytest.raises(errors.Unavailable):
         await box.call(catalogue.SEARCH, SearchRequest(text="fusion"), ANONYMOUS)

@@ -22,7 +22,7 @@ from service.domain.requests import ListRequest, NodeRequest
 from service.domain.results import Result
 from service.settings import Settings
 from service.surfaces.encoding import encode, storable
-from service.surfaces.mcp.offers import Offer, offers
+from service.surfaces.mcp.offers import Ask, Offer, offers
 from service.surfaces.mcp.resources import MEDIA_TYPE, TEMPLATE, ResourceName, markdown
 from service.surfaces.openapi import TITLE, version
 from service.surfaces.problems import Problem, RequestLate, problem_of
@@ -81,20 +81,20 @@ class AgentSurface:
     async def list_tools(self, _context: Context, _params: Page) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[offer.tool for offer in self.offers.values()])
 
-    async def call_tool(self, _context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+    async def call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         offer = self.offers.get(params.name)
         if offer is None:
             raise MCPError(types.INVALID_PARAMS, f"There is no such tool. The tools are {', '.join(self.offers)}.")
         try:
-            result = await self._in_time(offer.call(params.arguments or {}, self._ask))
+            result = await self._in_time(offer.call(params.arguments or {}, self._ask_for(context)))
         except Exception as error:
             return self._failed(error)
         return _content(encode(result).decode())
 
-    async def list_resources(self, _context: Context, params: Page) -> types.ListResourcesResult:
+    async def list_resources(self, context: Context, params: Page) -> types.ListResourcesResult:
         request = ListRequest(cursor=params.cursor if params else None)
         try:
-            listed = await self._in_time(self._ask(catalogue.LIST, request))
+            listed = await self._in_time(self._ask_for(context)(catalogue.LIST, request))
         except (Refused, Unavailable) as error:
             raise self._protocol_error(error, types.INVALID_PARAMS) from error
         found = [
@@ -124,7 +124,8 @@ class AgentSurface:
     ) -> types.ReadResourceResult:
         try:
             name = ResourceName.read(params.uri)
-            node = await self._in_time(self._ask(catalogue.FETCH, NodeRequest(uid=name.uid, locale=name.locale)))
+            request = NodeRequest(uid=name.uid, locale=name.locale)
+            node = await self._in_time(self._ask_for(context)(catalogue.FETCH, request))
             if node.kind != name.kind:
                 raise NodeUnknown(f"There is such a {node.kind}, and no such {name.kind[:40]}.")
         except (Refused, Unavailable) as error:
@@ -140,10 +141,16 @@ class AgentSurface:
         )
         return types.ReadResourceResult(contents=[contents])
 
-    async def _ask(self, tool: Tool[Asked, Given], request: Asked) -> Given:
-        result = await self.toolbox.call(tool, request, self.principal)
-        self.answered(result)
-        return result
+    def _ask_for(self, context: Context) -> Ask:
+        """Over HTTP, for whom the request's credentials name; over a pipe, for whoever started the process."""
+        principal = self.principal if context.request is None else context.request.state.principal
+
+        async def ask(tool: Tool[Asked, Given], request: Asked) -> Given:
+            result = await self.toolbox.call(tool, request, principal)
+            self.answered(result)
+            return result
+
+        return ask
 
     async def _in_time(self, work: Coroutine[Any, Any, Answered]) -> Answered:
         """Raises RequestLate; the work stops then, as it does when the caller takes its request back."""
