@@ -5,10 +5,11 @@ a setting names such an engine, and every other command starts without them.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,8 +28,17 @@ from adapters.embedding.http import HttpEmbedder
 from adapters.embedding.minilm import MiniLM
 from adapters.estates import ReadingRules, readers
 from cypher_guard import Profile
-from service.domain.errors import PublishInProgress, Unavailable
+from service.domain.errors import PublishInProgress, SettingInvalid, Unavailable
 from service.domain.graph import EdgeType, NodeKind
+from service.observation import SILENT, Both, Observer, Reading, Readings
+from service.observed_engines import (
+    ObservedEmbedder,
+    ObservedGraphRanker,
+    ObservedGraphReader,
+    ObservedGraphStore,
+    ObservedLexicalIndex,
+    ObservedVectorIndex,
+)
 from service.ports import Embedder, GraphRanker, GraphReader, GraphStore, LexicalIndex, Migrator, RunLog, VectorIndex
 from service.publishing.doctor import Doctor
 from service.publishing.linking import link
@@ -70,6 +80,8 @@ class Owned:
     toolbox: LocalToolbox
     run_log: RunLog
     announce: Callable[[str], Owner]
+    observer: Observer
+    readings: Readings
 
 
 @asynccontextmanager
@@ -80,19 +92,24 @@ async def open_toolbox(settings: Settings, data: Path) -> AsyncIterator[LocalToo
 
 
 @asynccontextmanager
-async def open_owned(settings: Settings, data: Path) -> AsyncIterator[Owned]:
+async def open_owned(settings: Settings, data: Path, watching: Observer = SILENT) -> AsyncIterator[Owned]:
     """Own the data folder and everything in it until the context is left.
+
+    watching: is told of all that is done, besides the traces that the settings may ask for.
 
     An unfinished publish is ended first: at once when it only has to be taken back, in the background when vectors are
     still to be filled in. Raises DataFolderHeld, DataFolderUnwritable, DataFolderVersionUnknown or EngineUnavailable.
     """
     async with AsyncExitStack() as opened:
         folder = opened.enter_context(await asyncio.to_thread(_own_or_share, settings, data))
-        embedder = await _open_embedder(settings)
+        observer = _observer(settings, watching, opened)
+        embedder = ObservedEmbedder(await _open_embedder(settings), observer)
         opened.push_async_callback(embedder.close)
-        graph = await _open_graph(settings, folder, opened)
+        graph = _observed(await _open_graph(settings, folder, opened), observer)
         lexical = await _open_lexical(settings, folder, opened)
+        lexical = replace(lexical, index=ObservedLexicalIndex(lexical.index, observer))
         vectors = await _open_vectors(settings, folder, embedder, opened)
+        vectors = replace(vectors, index=ObservedVectorIndex(vectors.index, observer))
         cache = SqliteEmbeddingCache.open(folder.embeddings, kept=settings.embedding_cache)
         opened.callback(cache.close)
         run_log = SqliteRunLog.open(folder.runs, kept=settings.run_log_records)
@@ -115,6 +132,7 @@ async def open_owned(settings: Settings, data: Path) -> AsyncIterator[Owned]:
             profile=profile,
             run_log=run_log,
             settings=settings,
+            observer=observer,
         )
         projections = Projections(lexical.index, vectors.index, embedder, cache, settings)
         publisher = Publisher(
@@ -127,7 +145,8 @@ async def open_owned(settings: Settings, data: Path) -> AsyncIterator[Owned]:
         preparing = asyncio.create_task(_prepare(publisher))
         opened.push_async_callback(_stop, preparing)
         toolbox = LocalToolbox(retrieval, publisher, Doctor(graph.store, graph.reader, projections, settings))
-        yield Owned(toolbox, run_log, folder.announce)
+        sources = (*graph.readings, *lexical.readings, *vectors.readings, run_log.readings, retrieval.readings)
+        yield Owned(toolbox, run_log, folder.announce, observer, partial(_read_off, sources))
 
 
 @asynccontextmanager
@@ -159,19 +178,58 @@ class _Graph:
     store: GraphStore
     reader: GraphReader
     ranker: GraphRanker
+    ranking_engine: str
     migrator: Migrator | None = None
+    readings: tuple[Readings, ...] = ()
 
 
 @dataclass(frozen=True)
 class _Lexical:
     index: LexicalIndex
     migrator: Migrator | None = None
+    readings: tuple[Readings, ...] = ()
 
 
 @dataclass(frozen=True)
 class _Vectors:
     index: VectorIndex
     migrator: Migrator | None = None
+    readings: tuple[Readings, ...] = ()
+
+
+def _observer(settings: Settings, watching: Observer, opened: AsyncExitStack) -> Observer:
+    """The traces' library takes long to import, so it is imported where a setting asks for traces."""
+    if not settings.trace_endpoint:
+        return watching
+    from adapters.telemetry.otlp import OtlpTraces
+
+    traces = OtlpTraces.open(
+        settings.trace_endpoint,
+        trace_headers(settings),
+        share=settings.trace_share,
+        texts=settings.trace_texts,
+        queue=settings.trace_queue,
+        deadline=settings.trace_deadline / 1000,
+    )
+    opened.push_async_callback(traces.close)
+    return Both(traces, watching)
+
+
+def trace_headers(settings: Settings) -> dict[str, str]:
+    """`name=value,name=value`, as OpenTelemetry writes headers. Raises SettingInvalid."""
+    pairs = [pair.partition("=") for pair in settings.trace_headers.get_secret_value().split(",") if pair.strip()]
+    if not all(name.strip() and equals for name, equals, _ in pairs):
+        raise SettingInvalid("'trace_headers' takes NAME=VALUE, several of them with commas between.")
+    return {name.strip(): value.strip() for name, _, value in pairs}
+
+
+def _observed(graph: _Graph, observer: Observer) -> _Graph:
+    return replace(
+        graph,
+        store=ObservedGraphStore(graph.store, graph.reader.engine, observer),
+        reader=ObservedGraphReader(graph.reader, observer),
+        ranker=ObservedGraphRanker(graph.ranker, graph.ranking_engine, observer),
+    )
 
 
 def _own_or_share(settings: Settings, data: Path) -> DataFolder:
@@ -197,7 +255,7 @@ async def _open_graph(settings: Settings, folder: DataFolder, opened: AsyncExitS
         gds = GdsRanker(neo4j, weights=weights, damping=damping, iterations=iterations, kept=kept)
         opened.push_async_callback(gds.close)
         neo4j_store = Neo4jGraphStore(driver, rebuild=rebuild, rows_in_transaction=settings.publish_transaction)
-        return _Graph(neo4j_store, neo4j, gds, Neo4jMigrator(driver))
+        return _Graph(neo4j_store, neo4j, gds, "gds", Neo4jMigrator(driver))
     threads, waiting = settings.embedded_threads, settings.embedded_waiting
     store = await asyncio.to_thread(EmbeddedGraphStore.open, folder.graph, rebuild=rebuild, waiting=waiting)
     opened.push_async_callback(store.close)
@@ -212,7 +270,8 @@ async def _open_graph(settings: Settings, folder: DataFolder, opened: AsyncExitS
         waiting=waiting,
     )
     opened.push_async_callback(ranker.close)
-    return _Graph(store, reader, ranker)
+    queues = store.readings, reader.readings, ranker.readings
+    return _Graph(store, reader, ranker, "scipy", readings=queues)
 
 
 async def _open_lexical(settings: Settings, folder: DataFolder, opened: AsyncExitStack) -> _Lexical:
@@ -237,7 +296,7 @@ async def _open_lexical(settings: Settings, folder: DataFolder, opened: AsyncExi
         waiting=settings.embedded_waiting,
     )
     opened.push_async_callback(embedded.close)
-    return _Lexical(embedded)
+    return _Lexical(embedded, readings=(embedded.readings,))
 
 
 async def _open_vectors(settings: Settings, folder: DataFolder, embedder: Embedder, opened: AsyncExitStack) -> _Vectors:
@@ -263,7 +322,7 @@ async def _open_vectors(settings: Settings, folder: DataFolder, embedder: Embedd
         waiting=settings.embedded_waiting,
     )
     opened.push_async_callback(embedded.close)
-    return _Vectors(embedded)
+    return _Vectors(embedded, readings=(embedded.readings,))
 
 
 def _neo4j(settings: Settings, opened: AsyncExitStack) -> "AsyncDriver":
@@ -328,6 +387,10 @@ def graph_profile(settings: Settings) -> Profile:
         max_rows=settings.graph_query_rows_cap,
         timeout_ms=settings.graph_query_deadline,
     )
+
+
+def _read_off(sources: Iterable[Readings]) -> Iterable[Reading]:
+    return chain.from_iterable(read() for read in sources)
 
 
 async def _prepare(publisher: Publisher) -> None:

@@ -52,11 +52,32 @@ class Settings(BaseModel):
         (), "Where authentication is required: scopes of a caller who brings no credentials, such as search."
     )
 
+    # Traces
+    trace_endpoint: str = _row(
+        "",
+        "Base URL of a receiver of traces over OTLP/HTTP, such as http://collector:4318; empty sends none.",
+    )
+    trace_headers: SecretStr = _row(
+        SecretStr(""), "Headers sent to it, NAME=VALUE with commas between; from the environment only."
+    )
+    trace_share: float = _row(1.0, "Share of the traces that is sent.", "", ge=0, le=1)
+    trace_texts: bool = _row(False, "Whether traces hold the texts of questions.")
+    trace_queue: int = _row(2_048, "Spans that may wait to be sent; more are dropped.", "spans", ge=1)
+    trace_deadline: int = _row(5_000, "Time that sending one batch of spans may take.", "milliseconds", ge=1)
+
     # Requests
     query_characters: int = _row(2_000, "Longest query text; a longer one is refused.", "characters", ge=1)
     search_limit: int = _row(10, "Hits on a page when the request names no limit.", "hits", ge=1)
     search_limit_cap: int = _row(100, "Most hits on a page; a higher limit is refused.", "hits", ge=1)
     cursor_characters: int = _row(4_096, "Longest cursor that is read.", "characters", ge=64)
+    result_bytes: int = _row(
+        4_194_304, "Largest answer, as JSON; a larger one is cut, and says so.", "bytes", ge=65_536
+    )
+    summary_page: int = _row(500, "Nodes that are read from the graph at once for a catalog or a map.", "nodes", ge=1)
+    document_page: int = _row(16, "Documents that are read at once for a stream of the estate.", "documents", ge=1)
+    stream_silence: int = _row(
+        30_000, "How long a reader of a stream may take nothing before it is given up.", "milliseconds", ge=10
+    )
     filter_values: int = _row(64, "Most values of one filter.", "values", ge=1)
 
     # Retrieval
@@ -77,6 +98,10 @@ class Settings(BaseModel):
     learning_nodes: int = _row(2_000, "Most nodes that a learning path is looked for in.", "nodes", ge=1)
     xrefs: int = _row(500, "Most uids of one request to resolve.", "uids", ge=1)
     xref_suggestions: int = _row(5, "Suggestions for a uid that is not found.", "uids", ge=0)
+    suggest_limit: int = _row(8, "Suggestions when the request names no limit.", "suggestions", ge=1)
+    suggest_limit_cap: int = _row(50, "Most suggestions; a higher limit is refused.", "suggestions", ge=1)
+    suggest_candidates: int = _row(200, "Nodes that suggestions are chosen from.", "nodes", ge=1)
+    fetch_batch: int = _row(20, "Most nodes that are fetched at once.", "nodes", ge=1)
     node_edges: int = _row(200, "Most edges shown of one node.", "edges", ge=1)
     anchor_limit: int = _row(8, "Most nodes that a query is anchored to.", "nodes", ge=0)
     breaker_failures: int = _row(5, "Failures in a row after which a leg is left out for a while.", "failures", ge=1)
@@ -149,6 +174,16 @@ class Settings(BaseModel):
     )
     graph_query_rows: int = _row(100, "Rows that a query_graph returns when it names no LIMIT.", "rows", ge=1)
     graph_query_rows_cap: int = _row(1_000, "Most rows that a query_graph returns.", "rows", ge=1)
+
+    # GraphQL
+    graphql_introspection: bool = _row(True, "Whether /graphql describes its own schema.")
+    graphql_tokens: int = _row(2_000, "Longest GraphQL document.", "tokens", ge=10)
+    graphql_depth: int = _row(20, "Deepest level of fields, fragments written out.", "levels", ge=1)
+    graphql_fields: int = _row(500, "Most fields, fragments written out.", "fields", ge=1)
+    graphql_aliases: int = _row(50, "Most aliases, fragments written out.", "aliases", ge=0)
+    graphql_directives: int = _row(50, "Most directives, fragments written out.", "directives", ge=0)
+    graphql_cost: int = _row(20_000, "Most values in an answer, as estimated from its page sizes.", "values", ge=1)
+    graphql_calls: int = _row(20, "Most calls of tools that one GraphQL request makes.", "calls", ge=1)
 
     # Publishing
     default_locale: str = _row("en-us", "Locale of content that names none.")

@@ -2,7 +2,7 @@
 
 import datetime
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -15,6 +15,7 @@ from adapters.indexing.stored_passage import engine_text
 from cypher_guard import LANGUAGE_PREFIX, GuardedQuery
 from service.domain.deadline import Deadline
 from service.domain.errors import EngineLate
+from service.observation import Reading
 from service.ports import Rows
 from service.statements import NODE_COLUMNS, ServiceStatement
 
@@ -52,6 +53,10 @@ class EmbeddedGraphReader:
             lambda: _rows(self._live(), "MATCH (n:Node) RETURN count(n) AS total", {}, deadline), deadline
         )
 
+    def readings(self) -> Iterator[Reading]:
+        """How long its queue is."""
+        yield from self._threads.readings("reading")
+
     async def close(self) -> None:
         await self._threads.close()
 
@@ -68,10 +73,12 @@ def _guarded(live: LiveGraph, query: GuardedQuery, deadline: Deadline) -> Rows:
 
 
 def _answer(live: LiveGraph, statement: ServiceStatement, deadline: Deadline) -> Rows:
-    """The catalogue's text as it stands, but for the two statements that stand on Neo4j's full-text index."""
+    """The catalogue's text as it stands, but for the statements that stand on Neo4j's full-text indexes."""
     match statement.name:
         case "nodes_by_title":
             return _by_title(live, statement.parameters, deadline)
+        case "nodes_by_name":
+            return _by_name(live, statement.parameters, deadline)
         case "nodes_by_alias":
             return _by_alias(live, statement.parameters, deadline)
         case "node_properties":
@@ -84,6 +91,17 @@ def _by_title(live: LiveGraph, parameters: Mapping[str, Any], deadline: Deadline
     found = live.titles.by_title(parameters["text"], parameters["audiences"], parameters["limit"])
     nodes = _nodes(live, [key for key, _ in found], parameters["audiences"], deadline)
     return Rows((*NODE_COLUMNS, "score"), tuple((*nodes[key], score) for key, score in found if key in nodes))
+
+
+def _by_name(live: LiveGraph, parameters: Mapping[str, Any], deadline: Deadline) -> Rows:
+    text, audiences = parameters["text"], parameters["audiences"]
+    found = live.names.by_name(text, audiences, parameters["limit"], typos=parameters["typos"])
+    nodes = _nodes(live, [key for key, _ in found], audiences, deadline)
+    aliases = live.names.aliases
+    return Rows(
+        (*NODE_COLUMNS, "aliases", "score"),
+        tuple((*nodes[key], aliases(key), score) for key, score in found if key in nodes),
+    )
 
 
 def _by_alias(live: LiveGraph, parameters: Mapping[str, Any], deadline: Deadline) -> Rows:

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Collection, Iterable
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from adapters.embedded.threads import EngineThreads, engine_failure
 from service.domain.content import NodeRecord
 from service.domain.graph import NodeIdentity
 from service.domain.snapshots import LinkedGraph, PublishEntry, PublishStep, Snapshot, SnapshotChange
+from service.observation import Reading
 
 Rebuild = Callable[[Iterable[NodeRecord]], LinkedGraph]
 
@@ -102,6 +103,10 @@ class EmbeddedGraphStore:
 
     async def keep(self, roots: int) -> None:
         await self._threads.run(lambda: self._records.keep(roots))
+
+    def readings(self) -> Iterator[Reading]:
+        """How long its queue is."""
+        yield from self._threads.readings("writing")
 
     async def close(self) -> None:
         await self._threads.close()

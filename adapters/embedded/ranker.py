@@ -1,7 +1,7 @@
 """Personalized PageRank by power iteration over a sparse matrix (Haveliwala, WWW 2002; the equation is GDS's)."""
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,7 @@ from adapters.embedded.memo import Memo
 from adapters.embedded.threads import EngineThreads
 from service.domain.deadline import Deadline
 from service.domain.graph import NodeIdentity
+from service.observation import Reading
 
 ENGINE = "scipy"
 
@@ -63,6 +64,10 @@ class ScipyRanker:
             return self._scores(matrix, sources)
 
         return await self._threads.run(work, deadline)
+
+    def readings(self) -> Iterator[Reading]:
+        """How long its queue is."""
+        yield from self._threads.readings("ranking")
 
     async def close(self) -> None:
         await self._threads.close()

@@ -5,12 +5,13 @@ import json
 import sqlite3
 import threading
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from adapters.embedded.sqlite_file import open_or_renew, transaction
 from adapters.embedded.threads import engine_failure
+from service.observation import Reading
 
 ENGINE = "run log"
 
@@ -34,6 +35,7 @@ class SqliteRunLog:
         self._changed = threading.Condition()
         self._last = connection.execute("SELECT coalesce(max(number), 0) FROM run").fetchone()[0]
         self._closing = False
+        self._lost = 0
         self._writer = threading.Thread(target=self._write, name=ENGINE, daemon=True)
         self._writer.start()
 
@@ -48,6 +50,8 @@ class SqliteRunLog:
     def append(self, record: Mapping[str, Any]) -> None:
         with self._changed:
             self._last += 1
+            if len(self._waiting) == self._waiting.maxlen:
+                self._lost += 1
             self._waiting.append((self._last, record))
             self._changed.notify()
 
@@ -64,6 +68,11 @@ class SqliteRunLog:
             raise engine_failure(ENGINE, error) from error
         found |= {number: json.loads(body) for number, body in rows}
         return [found[number] for number in sorted(found, reverse=True)[: min(max(0, limit), self._kept)]]
+
+    def readings(self) -> Iterator[Reading]:
+        """How many runs wait to be written, and how many never were."""
+        yield Reading("cogitave_query_run_log_waiting", len(self._waiting))
+        yield Reading("cogitave_query_run_log_lost", self._lost, is_total=True)
 
     def close(self) -> None:
         """Write what waits, as far as that is quick, and stop."""
@@ -82,9 +91,12 @@ class SqliteRunLog:
                 if not batch:
                     return
             # A full disk loses these runs; the queries that they tell of were answered.
+            lost = len(batch)
             with contextlib.suppress(sqlite3.Error):
                 self._store(batch)
+                lost = 0
             with self._changed:
+                self._lost += lost
                 while self._waiting and self._waiting[0][0] <= batch[-1][0]:
                     self._waiting.popleft()
 

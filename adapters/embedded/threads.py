@@ -3,12 +3,13 @@
 import asyncio
 import errno
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
 from service.domain.deadline import Deadline
 from service.domain.errors import DataFolderUnwritable, EngineLate, EngineUnavailable
+from service.observation import Reading
 
 Answer = TypeVar("Answer")
 
@@ -48,19 +49,23 @@ class EngineThreads:
         self._engine = engine
         self._is_own = is_own
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix=engine)
-        self._room = threading.BoundedSemaphore(workers + waiting)
+        self._limit = workers + waiting
+        self._inside = 0
+        self._counting = threading.Lock()
 
     async def run(self, work: Callable[[], Answer], deadline: Deadline | None = None) -> Answer:
         """Run `work` in the pool. Raises EngineLate, EngineUnavailable (also when the queue is full), or
         DataFolderUnwritable."""
         if deadline is not None and deadline.has_passed:
             raise EngineLate(self._engine)
-        if not self._room.acquire(blocking=False):
-            raise EngineUnavailable(self._engine, "too many calls are waiting; try again later")
+        with self._counting:
+            if self._inside >= self._limit:
+                raise EngineUnavailable(self._engine, "too many calls are waiting; try again later")
+            self._inside += 1
         try:
             future = self._pool.submit(work)
         except RuntimeError:
-            self._room.release()
+            self._leave()
             raise EngineUnavailable(self._engine, "it is closed") from None
         future.add_done_callback(self._make_room)
         try:
@@ -79,5 +84,15 @@ class EngineThreads:
         """Wait for the calls that run and refuse new ones."""
         await asyncio.to_thread(self._pool.shutdown, wait=True, cancel_futures=True)
 
+    def readings(self, role: str) -> Iterator[Reading]:
+        """How long the queue is. role: what the engine is asked for here, such as reading."""
+        labels = ("engine", self._engine), ("role", role)
+        yield Reading("cogitave_query_engine_queue_calls", self._inside, labels)
+        yield Reading("cogitave_query_engine_queue_limit", self._limit, labels)
+
     def _make_room(self, _: Future[Answer]) -> None:
-        self._room.release()
+        self._leave()
+
+    def _leave(self) -> None:
+        with self._counting:
+            self._inside -= 1

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import cast
@@ -33,6 +33,7 @@ from service.domain.deadline import Deadline
 from service.domain.errors import DataFolderUnwritable, EngineUnavailable
 from service.domain.filters import SearchScope
 from service.domain.graph import NodeIdentity
+from service.observation import Reading
 from service.ports import PassageHit, Vector, Vectors
 
 ENGINE = "qdrant-edge"
@@ -171,6 +172,11 @@ class QdrantEdgeIndex:
 
     async def check(self, deadline: Deadline) -> None:
         await self._readers.run(self._shard.info, deadline)
+
+    def readings(self) -> Iterator[Reading]:
+        """How long its queues are."""
+        yield from self._readers.readings("reading")
+        yield from self._writers.readings("writing")
 
     async def close(self) -> None:
         if self._settling is not None:

@@ -25,6 +25,11 @@ class Breaker:
         self._opened_at = self.clock()
         return False
 
+    @property
+    def has_opened(self) -> bool:
+        """The same for an onlooker, who attempts nothing."""
+        return self._opened_at is not None
+
     def succeeded(self) -> None:
         self._in_a_row = 0
         self._opened_at = None

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from service.domain.deadline import Deadline
 from service.domain.graph import NodeIdentity
+from service.observation import Lookups
 from service.ports import GraphReader
 from service.statements import cards, requirements, successors
 
@@ -54,6 +55,7 @@ class CardCache:
 
     graph: GraphReader
     capacity: int
+    lookups: Lookups = field(default_factory=Lookups, init=False)
     _held: OrderedDict[tuple[int, frozenset[str], NodeIdentity], Card] = field(default_factory=OrderedDict, init=False)
 
     def forget(self) -> None:
@@ -80,6 +82,8 @@ class CardCache:
             else:
                 self._held.move_to_end(key)
                 found[identity] = card
+        self.lookups.found += len(found)
+        self.lookups.missed += len(missing)
         if missing:
             fresh = await _read(missing, audiences, self.graph, deadline)
             for identity, card in fresh.items():

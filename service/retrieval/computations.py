@@ -7,6 +7,7 @@ from typing import Any, Generic, TypeVar
 
 from service.domain.deadline import Deadline
 from service.domain.errors import EngineLate
+from service.observation import Lookups
 
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
@@ -15,17 +16,22 @@ Value = TypeVar("Value")
 class Computations(Generic[Key, Value]):
     """Values by key, each computed once however many wait for it, at most `capacity` of them."""
 
-    def __init__(self, name: str, capacity: int) -> None:
+    def __init__(self, name: str, capacity: int, lookups: Lookups | None = None) -> None:
+        """lookups: counts on, where one of these follows another."""
         self._name = name
         self._capacity = capacity
+        self.lookups = lookups or Lookups()
         self._tasks: OrderedDict[Key, asyncio.Task[Value]] = OrderedDict()
 
     async def get(self, key: Key, compute: Callable[[], Coroutine[Any, Any, Value]], deadline: Deadline) -> Value:
         """The value, or EngineLate while it is still being computed; a failure is raised once and tried again after."""
         task = self._tasks.get(key)
         if task is None:
+            self.lookups.missed += 1
             task = self._tasks[key] = asyncio.create_task(compute())
             self._make_room(key)
+        else:
+            self.lookups.found += 1
         self._tasks.move_to_end(key)
         if _is_kept(task):
             return task.result()

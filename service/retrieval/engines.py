@@ -1,9 +1,10 @@
 """What a query runs on: the engines, and what stands before each of them."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from cypher_guard import Profile
+from service.observation import SILENT, Lookups, Observer, Reading
 from service.ports import GraphReader, LexicalIndex, RunLog, TokenCounter, VectorIndex
 from service.retrieval.anchors import Anchor
 from service.retrieval.breaker import Breaker
@@ -35,6 +36,7 @@ class Retrieval:
     profile: Profile
     run_log: RunLog
     settings: Settings
+    observer: Observer = SILENT
     breakers: Mapping[str, Breaker] = field(init=False)
     covered_generation: int = field(default=-1, init=False)
     anchors: Computations[Hashable, list[Anchor]] = field(init=False)
@@ -47,12 +49,27 @@ class Retrieval:
         self.ranker.forget()
         self._start_afresh()
 
+    def readings(self) -> Iterator[Reading]:
+        """How the breakers and the caches are."""
+        for leg, breaker in self.breakers.items():
+            yield Reading("cogitave_query_breaker_open", breaker.has_opened, (("leg", leg),))
+        for cache, lookups in (
+            ("query_vectors", self.query_vectors.lookups),
+            ("cards", self.cards.lookups),
+            ("priors", self.ranker.priors.lookups),
+            ("facets", self.facets.lookups),
+            ("anchors", self._anchor_lookups),
+            ("verdicts", self._verdict_lookups),
+        ):
+            yield from lookups.readings(cache)
+
     def _start_afresh(self) -> None:
         self.covered_generation = -1
-        self.anchors = Computations("anchors", self.settings.query_cache)
-        self.verdicts = Computations("evidence", self.settings.query_cache)
+        self.anchors = Computations("anchors", self.settings.query_cache, self._anchor_lookups)
+        self.verdicts = Computations("evidence", self.settings.query_cache, self._verdict_lookups)
 
     def __post_init__(self) -> None:
+        self._anchor_lookups, self._verdict_lookups = Lookups(), Lookups()
         self._start_afresh()
         self.breakers = {
             name: Breaker(self.settings.breaker_failures, self.settings.breaker_pause / 1000)

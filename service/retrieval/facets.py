@@ -14,6 +14,7 @@ from cypher_guard import Profile, Visibility, guard
 from service.domain.deadline import Deadline
 from service.domain.errors import EngineUnavailable, FacetUnknown
 from service.domain.filters import MANY_VALUED, SINGLE_VALUED, NodeFilter
+from service.observation import Lookups
 from service.ports import GraphReader
 from service.retrieval.computations import Computations
 from service.settings import Settings
@@ -76,12 +77,13 @@ class FacetCounter:
     graph: GraphReader
     profile: Profile
     settings: Settings
+    lookups: Lookups = field(default_factory=Lookups, init=False)
     _generation: int = field(default=-1, init=False)
     _counted: Computations[tuple[str, NodeFilter, frozenset[str]], Counts] = field(init=False)
 
     def __post_init__(self) -> None:
         self.profile = replace(self.profile, clauses="extended", max_rows=self.settings.facet_values)
-        self._counted = Computations("facets", self.settings.facet_cache)
+        self._counted = Computations("facets", self.settings.facet_cache, self.lookups)
 
     def forget(self) -> None:
         """For when the graph of a generation was mended."""
@@ -100,7 +102,7 @@ class FacetCounter:
         check_names(names)
         if generation != self._generation:
             self._generation = generation
-            self._counted = Computations("facets", self.settings.facet_cache)
+            self._counted = Computations("facets", self.settings.facet_cache, self.lookups)
         due = deadline.at_most(self.settings.facet_deadline)
         answers = await asyncio.gather(*(self._one(name, filter, audiences, due) for name in names))
         counted = {name: counts for name, counts in zip(names, answers, strict=True) if counts is not None}

@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-import uuid
 from datetime import UTC, datetime
 
 from service.domain.deadline import Deadline
@@ -11,6 +10,7 @@ from service.domain.filters import NodeFilter
 from service.domain.principal import Principal
 from service.domain.requests import SearchRequest
 from service.domain.results import SearchResult
+from service.observation import run_id
 from service.retrieval import paging
 from service.retrieval.engines import LEXICAL, VECTOR, Retrieval
 from service.retrieval.explanation import explain_hits, explain_search
@@ -87,7 +87,7 @@ async def _search_once(
         notices=list(window.notices),
         content_root=snapshot.content_root,
         ontology_hash=snapshot.ontology_hash,
-        run_id=uuid.uuid4().hex,
+        run_id=run_id(),
         took_ms=(time.perf_counter() - started) * 1000,
         explain=explain_search(window.runs, window.anchors, window.timings.milliseconds, settings.fusion_k, as_of)
         if request.explain

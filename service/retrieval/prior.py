@@ -15,6 +15,7 @@ from operator import itemgetter
 
 from service.domain.deadline import Deadline
 from service.domain.graph import NodeIdentity
+from service.observation import Lookups
 from service.ports import GraphRanker
 from service.retrieval.computations import Computations
 from service.settings import Settings
@@ -72,12 +73,13 @@ class PriorCache:
 
     ranker: GraphRanker
     settings: Settings
+    lookups: Lookups = field(default_factory=Lookups, init=False)
     _generation: int = field(default=-1, init=False)
     _vectors: Computations[tuple[frozenset[str], NodeIdentity], Scores] = field(init=False)
     _unseeded: Computations[frozenset[str], Unseeded] = field(init=False)
 
     def __post_init__(self) -> None:
-        self._vectors = Computations("prior", self.settings.prior_vectors)
+        self._vectors = Computations("prior", self.settings.prior_vectors, self.lookups)
         self._unseeded = Computations("prior", self.settings.prior_classes)
 
     async def unseeded(self, generation: int, audiences: frozenset[str], *, deadline: Deadline) -> Unseeded:
@@ -119,7 +121,7 @@ class PriorCache:
         """Vectors of a snapshot that no longer answers are of no use, and would lie after a rollback to it."""
         if generation != self._generation:
             self._generation = generation
-            self._vectors = Computations("prior", self.settings.prior_vectors)
+            self._vectors = Computations("prior", self.settings.prior_vectors, self.lookups)
             self._unseeded = Computations("prior", self.settings.prior_classes)
 
     async def _compute_unseeded(self, audiences: frozenset[str]) -> Unseeded:

@@ -4,6 +4,7 @@ import asyncio
 from collections import OrderedDict
 from dataclasses import dataclass
 
+from service.observation import Lookups
 from service.ports import Embedder, Vector
 
 
@@ -24,6 +25,7 @@ class QueryVectors:
     def __init__(self, embedder: Embedder, capacity: int) -> None:
         self._embedder = embedder
         self._capacity = capacity
+        self.lookups = Lookups()
         self._remembered: OrderedDict[str, Vector] = OrderedDict()
         self._embedding: dict[str, _Embedding] = {}
 
@@ -32,7 +34,9 @@ class QueryVectors:
         remembered = self._remembered.get(text)
         if remembered is not None:
             self._remembered.move_to_end(text)
+            self.lookups.found += 1
             return remembered
+        self.lookups.missed += 1
         embedding = self._embedding.get(text)
         if embedding is None:
             embedding = self._embedding[text] = _Embedding(asyncio.create_task(self._embed(text)))

@@ -14,6 +14,7 @@ from service.domain.graph import NodeIdentity
 from service.domain.principal import Principal
 from service.domain.requests import SearchRequest
 from service.domain.snapshots import EMPTY_ROOT, Snapshot
+from service.observation import Kind, Observer, Work
 from service.ports import PassageHit
 from service.retrieval import evidence
 from service.retrieval.anchors import Anchor, find_anchors
@@ -33,12 +34,14 @@ T = TypeVar("T")
 class Timings:
     """Milliseconds by stage, the query's own embedding apart from the vector search."""
 
+    observer: Observer
     milliseconds: dict[str, float] = field(default_factory=dict)
 
     async def measure(self, stage: str, work: Awaitable[T]) -> T:
         started = time.perf_counter()
         try:
-            return await work
+            with self.observer.observe(Work(Kind.STAGE, stage)):
+                return await work
         finally:
             self.milliseconds[stage] = (time.perf_counter() - started) * 1000
 
@@ -78,7 +81,7 @@ async def open_window(
     settings = retrieval.settings
     text = check_text(request.text, settings)
     scope = SearchScope.of(principal, snapshot.generation, searched(request))
-    timings = Timings()
+    timings = Timings(retrieval.observer)
     chosen = await _legs(text, scope, depth or settings.leg_depth, retrieval, snapshot, timings)
     runs, (anchors, anchor_failure) = await asyncio.gather(
         run_legs([leg for leg in chosen if leg.name in legs], deadline),

@@ -2,25 +2,37 @@
 
 from fastapi import FastAPI
 
+from service.observation import Observer
 from service.settings import Settings
-from service.surfaces import console, openapi, rest
+from service.surfaces import conditional, console, content, openapi, rest
 from service.surfaces.authentication import Authentication, Authenticator, AuthorizedToolbox
+from service.surfaces.graphql import http as graphql
+from service.surfaces.head_requests import HeadRequests
 from service.surfaces.http_headers import SecurityHeaders
 from service.surfaces.http_limits import HttpLimits
 from service.surfaces.mcp import http as mcp
 from service.surfaces.mcp.server import AgentSurface
-from service.surfaces.metrics import Metrics, RequestMetrics
+from service.surfaces.metrics import Metrics
+from service.surfaces.observed_requests import ObservedRequests
 from service.surfaces.problems import ProblemResponses
 from service.tools.toolbox import Toolbox
 
 
-def application(toolbox: Toolbox, settings: Settings, *, owner_token: str | None = None) -> FastAPI:
+def application(
+    toolbox: Toolbox,
+    settings: Settings,
+    *,
+    owner_token: str | None = None,
+    metrics: Metrics | None = None,
+    observer: Observer | None = None,
+) -> FastAPI:
     """The application over a toolbox that the caller opened and will close.
 
-    owner_token: who sends it may do what is the owner's; None: nobody may.
+    owner_token: who sends it may do what is the owner's; None: nobody may. metrics: what the toolbox's work is counted
+    by; observer: what requests are told to, the metrics among it.
     """
     app = FastAPI(title=openapi.TITLE, version=openapi.version(), docs_url=None, redoc_url=None)
-    metrics = Metrics()
+    metrics = metrics or Metrics()
     problems = ProblemResponses(retry_after=max(1, settings.breaker_pause // 1000), seen=metrics.problem)
     toolbox = AuthorizedToolbox(toolbox)
     app.state.toolbox = toolbox
@@ -28,23 +40,27 @@ def application(toolbox: Toolbox, settings: Settings, *, owner_token: str | None
     app.state.metrics = metrics
     app.state.problems = problems
     problems.install(app)
+    app.state.variant = conditional.variant_of(settings, app.version)
     app.include_router(rest.tools)
+    app.include_router(content.publishers)
     app.include_router(rest.health)
     app.include_router(rest.owner)
     app.include_router(console.pages)
+    app.include_router(graphql.routes(settings, problems.seen))
     app.mount("/static", console.STATIC)
     agents = AgentSurface(toolbox, settings, answered=metrics.answer, seen=problems.seen)
     app.routes.extend(mcp.routes(agents))
     openapi.describe(app)
+    app.add_middleware(HeadRequests)
     app.add_middleware(
         HttpLimits,
         problems=problems,
         body_bytes=settings.request_bytes,
         milliseconds=settings.request_deadline,
-        untimed=rest.STREAMS | frozenset(mcp.PATHS),
+        untimed=rest.STREAMS | content.STREAMS | frozenset(mcp.PATHS),
     )
     authenticator = Authenticator(settings, owner_token=owner_token)
     app.add_middleware(Authentication, authenticator=authenticator, problems=problems)
     app.add_middleware(SecurityHeaders)
-    app.add_middleware(RequestMetrics, metrics=metrics)
+    app.add_middleware(ObservedRequests, observer=observer or metrics)
     return app

@@ -1,4 +1,4 @@
-"""Logs: one JSON object a line on stderr; a search's line names its run."""
+"""Logs: one JSON object a line on stderr; every line of a request names its run."""
 
 import logging
 import sys
@@ -22,6 +22,7 @@ from service.domain.results import (
     RootsResult,
     SearchResult,
 )
+from service.observation import known_run_id, tool_run
 from service.tools.catalogue import Asked, Given, Tool
 from service.tools.toolbox import Toolbox
 
@@ -35,6 +36,7 @@ def configure_logging(level: str = "warning", stream: TextIO | None = None) -> N
     """Send every log record, ours and the libraries', to `stream` (stderr) from `level` on."""
     shared: list[structlog.typing.Processor] = [
         structlog.contextvars.merge_contextvars,
+        _name_the_run,
         structlog.stdlib.add_logger_name,
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
@@ -98,6 +100,10 @@ class LoggedToolbox:
         await self._toolbox.close()
 
     async def _logged(self, tool: str, call: Awaitable[Answered]) -> Answered:
+        with tool_run():
+            return await self._told(tool, call)
+
+    async def _told(self, tool: str, call: Awaitable[Answered]) -> Answered:
         started = time.perf_counter()
         try:
             answer = await call
@@ -109,6 +115,14 @@ class LoggedToolbox:
             raise
         self._log.info(tool, outcome="done", took_ms=_since(started), **_facts(answer))
         return answer
+
+
+def _name_the_run(_logger: Any, _method: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
+    """Every line of a request names its run, whoever writes it."""
+    run = known_run_id()
+    if run is not None:
+        event.setdefault("run_id", run)
+    return event
 
 
 def _facts(answer: Result) -> dict[str, Any]:

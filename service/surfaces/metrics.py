@@ -1,67 +1,116 @@
 """What /metrics tells: OpenTelemetry's names in Prometheus' spelling, labels from closed sets, no word of a caller."""
 
 import time
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
+from types import TracebackType
+from typing import Self
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.metrics_core import Metric
 
-from service.domain.results import ReadinessResult, Result, SearchResult
+from cypher_guard import CODES as GUARD_CODES
+from service.domain.results import PublishResult, ReadinessResult, Result, SearchResult
+from service.observation import Fact, Kind, Piece, Reading, Readings, Work, outcome
 from service.surfaces.problems import Problem
 
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
-_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+UNMATCHED = "unmatched"
+"""The route of a path that has none."""
+
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+
+READINGS: Mapping[str, str] = {
+    "cogitave_query_breaker_open": "1: the leg is left out after repeated failures.",
+    "cogitave_query_cache_lookups": "Look-ups in a cache of the service.",
+    "cogitave_query_engine_queue_calls": "Calls that an embedded engine works on or that wait for it.",
+    "cogitave_query_engine_queue_limit": "Most calls that may; one more is refused.",
+    "cogitave_query_run_log_waiting": "Runs that wait to be written.",
+    "cogitave_query_run_log_lost": "Runs that gave way before they were written.",
+}
+"""What is read off when somebody asks for it, with its help."""
 
 
 class Metrics:
-    """The instruments of one application, in a registry of its own."""
+    """The instruments of one application, in a registry of its own. Fulfils Observer."""
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry(auto_describe=False)
-        self._requests = Histogram(
+        ProcessCollector(registry=self._registry)
+        self._requests = self._histogram(
             "http_server_request_duration_seconds",
             "Time from a request's headers to the end of its answer.",
-            ("http_request_method", "http_route", "http_response_status_code"),
-            buckets=_SECONDS,
-            registry=self._registry,
+            "http_request_method",
+            "http_route",
+            "http_response_status_code",
         )
-        self._searches = Histogram(
-            "cogitave_query_search_duration_seconds",
-            "Time of the pipeline alone.",
-            buckets=_SECONDS,
-            registry=self._registry,
+        self._tools = self._histogram(
+            "cogitave_query_tool_duration_seconds", "Time of a tool, a publish or a doctor's visit.", "tool", "outcome"
         )
-        self._degraded = Counter(
-            "cogitave_query_search_degraded",
-            "Searches answered without a leg or stage.",
-            ("part",),
-            registry=self._registry,
+        self._stages = self._histogram(
+            "cogitave_query_stage_duration_seconds", "Time of one stage of a search.", "stage", "outcome"
         )
-        self._empty = Counter("cogitave_query_search_empty", "Searches without a hit.", registry=self._registry)
-        self._problems = Counter(
-            "cogitave_query_problems", "Refusals and failures.", ("code",), registry=self._registry
+        self._calls = self._histogram(
+            "db_client_operation_duration_seconds",
+            "Time of one call of an engine.",
+            "db_system_name",
+            "db_operation_name",
+            "outcome",
         )
-        self._serving = Gauge("cogitave_query_ready", "1: the service can answer.", registry=self._registry)
-        self._ready = Gauge(
-            "cogitave_query_engine_ready", "1: the engine can answer.", ("engine", "role"), registry=self._registry
+        self._searches = self._histogram("cogitave_query_search_duration_seconds", "Time of the pipeline alone.")
+        self._degraded = self._counter(
+            "cogitave_query_search_degraded", "Searches answered without a leg or stage.", "part"
         )
-        self._generation = Gauge(
-            "cogitave_query_generation", "Generation of the snapshot that answers.", registry=self._registry
+        self._empty = self._counter("cogitave_query_search_empty", "Searches without a hit.")
+        self._problems = self._counter("cogitave_query_problems", "Refusals and failures.", "code")
+        self._guard = self._counter("cogitave_query_guard_refusals", "Graph queries that the guard refused.", "code")
+        self._diagnostics = self._counter(
+            "cogitave_query_publish_diagnostics", "Findings of publishes in the sources.", "severity"
         )
-        self._passages = Gauge("cogitave_query_passages", "Passages in the snapshot.", registry=self._registry)
-        self._vectors = Gauge("cogitave_query_vectors", "Passages that have a vector.", registry=self._registry)
+        self._serving = self._gauge("cogitave_query_ready", "1: the service can answer.")
+        self._ready = self._gauge("cogitave_query_engine_ready", "1: the engine can answer.", "engine", "role")
+        self._generation = self._gauge("cogitave_query_generation", "Generation of the snapshot that answers.")
+        self._passages = self._gauge("cogitave_query_passages", "Passages in the snapshot.")
+        self._vectors = self._gauge("cogitave_query_vectors", "Passages that have a vector.")
+        for severity in ("error", "warning", "note"):
+            self._diagnostics.labels(severity)
 
-    def request(self, method: str, route: str, status: str, seconds: float) -> None:
-        self._requests.labels(method if method in _METHODS else "_OTHER", route, status).observe(seconds)
+    def watch(self, readings: Readings) -> None:
+        """Read these off whenever somebody asks for the metrics."""
+        self._registry.register(_Readings(readings))
+
+    def observe(self, work: Work) -> AbstractContextManager[Piece]:
+        return _Timed(self, work)
+
+    def done(self, work: Work, how: str, facts: Mapping[str, Fact], seconds: float) -> None:
+        """A piece of work that has ended."""
+        match work.kind:
+            case Kind.REQUEST:
+                route = str(facts.get("http.route", UNMATCHED))
+                status = str(facts.get("http.response.status_code", "aborted"))
+                self._requests.labels(work.name, route, status).observe(seconds)
+            case Kind.TOOL:
+                self._tools.labels(work.name, how).observe(seconds)
+            case Kind.STAGE:
+                self._stages.labels(work.name, how).observe(seconds)
+            case Kind.ENGINE:
+                self._calls.labels(work.name, work.operation, how).observe(seconds)
 
     def problem(self, problem: Problem) -> None:
         self._problems.labels(problem.code).inc()
+        if problem.code in GUARD_CODES:
+            self._guard.labels(problem.code).inc()
 
     def answer(self, result: Result) -> None:
         """What a tool answered, whichever it is."""
-        if isinstance(result, SearchResult):
-            self.search(result)
+        match result:
+            case SearchResult():
+                self.search(result)
+            case PublishResult():
+                for found in result.diagnostics:
+                    self._diagnostics.labels(found.severity).inc()
 
     def search(self, result: SearchResult) -> None:
         self._searches.observe(result.took_ms / 1000)
@@ -86,29 +135,60 @@ class Metrics:
     def exposition(self) -> bytes:
         return generate_latest(self._registry)
 
+    def _histogram(self, name: str, help: str, *labels: str) -> Histogram:
+        return Histogram(name, help, labels, buckets=_SECONDS, registry=self._registry)
 
-class RequestMetrics:
-    """Times every HTTP request. The route is its template; a path of no route is `unmatched`."""
+    def _counter(self, name: str, help: str, *labels: str) -> Counter:
+        return Counter(name, help, labels, registry=self._registry)
 
-    def __init__(self, app: ASGIApp, *, metrics: Metrics) -> None:
-        self.app = app
-        self.metrics = metrics
+    def _gauge(self, name: str, help: str, *labels: str) -> Gauge:
+        return Gauge(name, help, labels, registry=self._registry)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        status = "aborted"
 
-        async def send_and_note(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = str(message["status"])
-            await send(message)
+class _Timed:
+    __slots__ = ("_began", "_facts", "_metrics", "_work")
 
-        began = time.perf_counter()
-        try:
-            await self.app(scope, receive, send_and_note)
-        finally:
-            route = str(getattr(scope.get("route"), "path", "unmatched"))
-            self.metrics.request(scope["method"], route, status, time.perf_counter() - began)
+    def __init__(self, metrics: Metrics, work: Work) -> None:
+        self._metrics = metrics
+        self._work = work
+        self._facts: dict[str, Fact] = {}
+
+    def __enter__(self) -> Self:
+        self._began = time.perf_counter()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._metrics.done(self._work, outcome(kind), self._facts, time.perf_counter() - self._began)
+
+    def note(self, name: str, value: Fact) -> None:
+        self._facts[name] = value
+
+    def quote(self, text: str) -> None:
+        """No word of a caller's is a label."""
+
+
+class _Readings:
+    """A collector of prometheus-client's."""
+
+    def __init__(self, readings: Readings) -> None:
+        self._readings = readings
+
+    def describe(self) -> Iterable[Metric]:
+        """Nothing beforehand: nobody is asked before somebody asks us."""
+        return ()
+
+    def collect(self) -> Iterable[Metric]:
+        families: dict[str, CounterMetricFamily | GaugeMetricFamily] = {}
+        for reading in self._readings():
+            family = families.get(reading.name)
+            if family is None:
+                families[reading.name] = family = _family(reading)
+            family.add_metric([value for _, value in reading.labels], reading.value)
+        return families.values()
+
+
+def _family(reading: Reading) -> CounterMetricFamily | GaugeMetricFamily:
+    kind = CounterMetricFamily if reading.is_total else GaugeMetricFamily
+    return kind(reading.name, READINGS[reading.name], labels=[name for name, _ in reading.labels])

@@ -11,6 +11,7 @@ import structlog
 from service import bootstrap
 from service.domain.deadline import Deadline
 from service.domain.errors import DataFolderHeld
+from service.observation import SILENT, Observer
 from service.settings import Settings
 from service.surfaces.remote import RemoteToolbox, ServerGone
 from service.tools.toolbox import Toolbox
@@ -32,11 +33,11 @@ async def open_toolbox(settings: Settings, data: Path) -> AsyncIterator[Toolbox]
 
 
 @asynccontextmanager
-async def own(settings: Settings, data: Path) -> AsyncIterator[bootstrap.Owned]:
+async def own(settings: Settings, data: Path, watching: Observer = SILENT) -> AsyncIterator[bootstrap.Owned]:
     """The stores themselves; a folder that is held is waited for as above, but not one that a server owns."""
     refuse_where_served(data)
     async with AsyncExitStack() as held:
-        yield await _enter_in_time(held, lambda: bootstrap.open_owned(settings, data), settings)
+        yield await _enter_in_time(held, lambda: bootstrap.open_owned(settings, data, watching), settings)
 
 
 def refuse_where_served(data: Path) -> None:

@@ -21,6 +21,7 @@ from service.surfaces.command_line.access import own, refuse_where_served
 from service.surfaces.command_line.output import Output, printable
 from service.surfaces.command_line.pages import publish_page
 from service.surfaces.logging import LoggedToolbox, configure_logging
+from service.surfaces.metrics import Metrics
 from service.tools.toolbox import Toolbox
 
 POLL_SECONDS = 0.01
@@ -43,9 +44,13 @@ async def serve(settings: Settings, data: Path, output: Output, estates: Sequenc
     refuse_where_served(data)
     with listen(settings) as listening:
         url = address(listening)
-        async with own(settings, data) as owned:
+        metrics = Metrics()
+        async with own(settings, data, metrics) as owned:
+            metrics.watch(owned.readings)
             token = owned.announce(url).token
-            app = application(LoggedToolbox(owned.toolbox), settings, owner_token=token)
+            app = application(
+                LoggedToolbox(owned.toolbox), settings, owner_token=token, metrics=metrics, observer=owned.observer
+            )
             publishing = partial(_publish, owned.toolbox, estates, output)
             await _answer(app, listening, settings, output, {"url": url, "data": str(data)}, publishing)
 

@@ -1,0 +1,1 @@
+"""Where telemetry goes: traces to an OTLP receiver."""
