@@ -12,6 +12,7 @@ from service.domain.snapshots import LinkedGraph
 from service.ports import GraphReader, GraphStore
 from service.publishing.linking import link
 from service.publishing.projection import Projections
+from service.publishing.snapshot import current_records, records_with
 from service.settings import Settings
 from service.statements import all_edge_counts, all_nodes
 
@@ -34,7 +35,7 @@ class Doctor:
         """Every difference between what the manifest names and what each store holds. Changes nothing."""
         snapshot = await self.store.snapshot()
         manifest = await self.store.manifest()
-        records = [record async for record in self.store.records(set(manifest.values()))]
+        records = await records_with(self.store, set(manifest.values()))
         findings: list[Finding] = []
         unfinished = await self.store.unfinished()
         if unfinished is not None:
@@ -63,8 +64,7 @@ class Doctor:
     async def repair(self, progress: Progress = silent) -> DoctorResult:
         """Make all stores hold the manifest's snapshot, then examine again. The graph is linked anew from records."""
         snapshot = await self.store.snapshot()
-        manifest = await self.store.manifest()
-        records = [record async for record in self.store.records(set(manifest.values()))]
+        records = await current_records(self.store)
         graph = link(records, default_locale=self.settings.default_locale)
         if any(finding.store == self.graph.engine for finding in await self._graph_findings(graph)):
             await self.store.restore(graph)

@@ -13,6 +13,7 @@ from service.publishing.difference import Difference, compare
 from service.publishing.estates import Reading
 from service.publishing.linking import link
 from service.publishing.projection import Projections
+from service.publishing.snapshot import records_with
 from service.settings import Settings
 
 
@@ -68,9 +69,9 @@ class Planner:
             kept = ", ".join(root.content_root[:12] for root in await self.store.roots()) or "none"
             raise RootUnknown(f"There is no kept snapshot {content_root}. Kept: {kept}.") from None
         old = await self._manifest(snapshot)
-        records = {record.node.identity: record async for record in self.store.records(set(manifest.values()))}
-        gone = {held for _, held in compare(old, manifest).gone}
-        replaced = [record async for record in self.store.records(gone)]
+        kept_records = await records_with(self.store, set(manifest.values()))
+        records = {record.node.identity: record for record in kept_records}
+        replaced = await records_with(self.store, {held for _, held in compare(old, manifest).gone})
         return await self._plan(snapshot, old, records, replaced, ())
 
     async def _plan(

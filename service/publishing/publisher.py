@@ -23,7 +23,6 @@ from service.domain.requests import PublishRequest
 from service.domain.results import DiagnosticResult, PublishResult
 from service.domain.snapshots import (
     EMPTY_ROOT,
-    LinkedGraph,
     PublishEntry,
     PublishStep,
     Snapshot,
@@ -32,9 +31,9 @@ from service.domain.snapshots import (
 from service.ports import EstateReader, GraphStore, Migrator
 from service.publishing.estates import read_estates
 from service.publishing.journal import Journal
-from service.publishing.linking import link
 from service.publishing.plan import Plan, Planner
 from service.publishing.projection import Projections
+from service.publishing.snapshot import current_graph, current_records
 from service.settings import Settings
 
 
@@ -128,9 +127,7 @@ class Publisher:
                 raise PublishInProgress("Another publisher committed just now; wait until it is done.")
             await self.projections.forget_after(snapshot.generation)
             return
-        manifest = await self.store.manifest()
-        records = [record async for record in self.store.records(set(manifest.values()))]
-        await self.projections.complete(records, snapshot.generation, progress)
+        await self.projections.complete(await current_records(self.store), snapshot.generation, progress)
         await self.store.advance(entry.publish_id, PublishStep.COLLECTED)
 
     async def _carry_out(self, plan: Plan, progress: Progress) -> int:
@@ -179,13 +176,8 @@ class Publisher:
             manifest=plan.manifest,
             records=tuple(plan.written),
             graph=plan.graph,
-            previous_graph=self._current_graph,
+            previous_graph=lambda: current_graph(self.store, self.settings.default_locale),
         )
-
-    async def _current_graph(self) -> LinkedGraph:
-        manifest = await self.store.manifest()
-        records = [record async for record in self.store.records(set(manifest.values()))]
-        return link(records, default_locale=self.settings.default_locale)
 
 
 def _refuse_findings(diagnostics: Sequence[Diagnostic]) -> None:
