@@ -18,6 +18,14 @@ def encode(model: BaseModel, *, leave_out_none: bool = False) -> bytes:
         return to_json(_encodable(plain), inf_nan_mode="null", fallback=storable)
 
 
+def encode_plain(value: Any) -> bytes:
+    """The same for plain values."""
+    try:
+        return to_json(value, inf_nan_mode="null")
+    except PydanticSerializationError:
+        return to_json(_encodable(value), inf_nan_mode="null", fallback=storable)
+
+
 def _encodable(value: Any) -> Any:
     if isinstance(value, str):
         return storable(value)
