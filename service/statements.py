@@ -139,6 +139,20 @@ def nodes_by_title(text: str, audiences: frozenset[str], limit: int) -> ServiceS
     )
 
 
+def nodes_by_name(text: str, audiences: frozenset[str], limit: int, *, typos: bool) -> ServiceStatement:
+    """Nodes of which a title, alias or uid has, for each word of the text, one that begins with it; with `aliases`
+    and a `score` by which those of few words come first. `typos` forgives a letter or two in each longer word.
+
+    The text is words, never syntax: an adapter builds its query from tokens, and the visibility goes into it.
+    """
+    return ServiceStatement(
+        "nodes_by_name",
+        "CALL db.index.fulltext.queryNodes('node_names', $text, {limit: $limit}) YIELD node AS n, score "
+        f"WHERE {_VISIBLE} {_RETURN_NODE}, n.aliases AS aliases, score ORDER BY score DESC, key",
+        {"text": text, "audiences": sorted(audiences), "limit": limit, "typos": typos},
+    )
+
+
 def list_nodes(filter: NodeFilter, audiences: frozenset[str], *, after: str, limit: int) -> ServiceStatement:
     """One page of the filtered estate by key, after the key `after` ('' starts)."""
     where, parameters = _constraints(filter)
@@ -146,6 +160,54 @@ def list_nodes(filter: NodeFilter, audiences: frozenset[str], *, after: str, lim
         "list_nodes",
         f"MATCH (n:Node) WHERE n.key > $after AND {_VISIBLE}{where} {_RETURN_NODE} ORDER BY key LIMIT $limit",
         {**parameters, "after": after, "audiences": sorted(audiences), "limit": limit},
+    )
+
+
+DOCUMENT_COLUMNS = (
+    *NODE_COLUMNS,
+    "path",
+    "workspace",
+    "products",
+    "topics",
+    "roles",
+    "audience",
+    "region",
+    "level",
+    "language",
+    "monikerRange",
+    "monikers",
+    "lastModified",
+    "durationMinutes",
+)
+
+
+def documents(
+    filter: NodeFilter,
+    audiences: frozenset[str],
+    *,
+    after: str,
+    limit: int,
+    uids: Sequence[str] = (),
+    since: str = "",
+    before: str = "",
+) -> ServiceStatement:
+    """As `list_nodes`, with all that a document shows of a node's properties.
+
+    uids: these alone, if any are named; since, before: bounds of `lastModified`, ISO 8601, '' for none.
+    """
+    where, parameters = _constraints(filter)
+    bounds: dict[str, Any] = {}
+    if uids:
+        where, bounds = f"{where} AND n.uid IN $uids", {"uids": list(uids)}
+    if since:
+        where, bounds = f"{where} AND n.lastModified >= $since", {**bounds, "since": since}
+    if before:
+        where, bounds = f"{where} AND n.lastModified < $before", {**bounds, "before": before}
+    columns = ", ".join(f"n.{name} AS {name}" for name in DOCUMENT_COLUMNS)
+    return ServiceStatement(
+        "documents",
+        f"MATCH (n:Node) WHERE n.key > $after AND {_VISIBLE}{where} RETURN {columns} ORDER BY key LIMIT $limit",
+        {**parameters, **bounds, "after": after, "audiences": sorted(audiences), "limit": limit},
     )
 
 

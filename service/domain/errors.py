@@ -116,6 +116,12 @@ class AllLegsDown(Unavailable):
     code = "all_legs_down"
 
 
+class SnapshotReplaced(Unavailable):
+    """The estate was published anew while it was read: what was read so far and what comes next don't go together."""
+
+    code = "snapshot_replaced"
+
+
 class DataFolderHeld(Unavailable):
     """Another process owns the data folder, and it is no server that could answer in our place."""
 

@@ -123,8 +123,32 @@ class SampleRequest(Request):
 class SuggestRequest(Request):
     """The beginning, or a misspelling, of a title, a uid or an identifier."""
 
-    text: Text
-    limit: int | None = None
+    text: Annotated[Text, Field(description="What has been typed so far.")]
+    limit: int | None = Field(default=None, description="Most suggestions.")
+
+
+class SnapshotRequest(Request):
+    """Nothing: what answers now."""
+
+
+class CatalogRequest(Request):
+    """The filtered estate as a catalog. `uids` narrow it further; `since` and `before` bound `lastModified`."""
+
+    filter: FilterValues = Field(default_factory=dict)
+    uids: list[Text] = Field(default_factory=list)
+    since: Text | None = Field(default=None, description="Not before this: an ISO 8601 date.")
+    before: Text | None = Field(default=None, description="Before this: an ISO 8601 date.")
+    entries: bool = Field(default=True, description="List the nodes themselves.")
+    vocabularies: list[Text] = Field(default_factory=list, description="Facets whose values are listed with counts.")
+    limit: int | None = Field(default=None, description="Entries on a page; as many as fit by default.")
+    cursor: Text | None = None
+
+
+class EstateRequest(Request):
+    """The filtered estate page after page, by identity; the size of a page is the service's to choose."""
+
+    filter: FilterValues = Field(default_factory=dict)
+    cursor: Text | None = None
 
 
 class SchemaRequest(Request):

@@ -8,8 +8,13 @@ from dataclasses import dataclass
 from pydantic import BaseModel
 
 from service.domain.errors import CursorForeign, CursorStale, LimitOutOfRange
+from service.domain.principal import Principal
+from service.domain.requests import CatalogRequest, EstateRequest
 from service.domain.snapshots import Snapshot
 from service.settings import Settings
+
+Paged = CatalogRequest | EstateRequest
+"""Listings by key whose pages are pinned to one snapshot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +58,21 @@ def fingerprint(request: BaseModel, visibility_class: tuple[str, ...]) -> str:
     """Names a request apart from its cursor, page size and explanation: pages of one request may differ in those."""
     body = request.model_dump_json(exclude={"cursor", "limit", "explain", "facets"})
     return hashlib.sha256(json.dumps([type(request).__name__, body, visibility_class]).encode()).hexdigest()[:16]
+
+
+def place(request: Paged, principal: Principal, snapshot: Snapshot, settings: Settings) -> str:
+    """The key after which a page of a listing begins; '' without a cursor. Raises what `decode` raises."""
+    if request.cursor is None:
+        return ""
+    pinned = fingerprint(request, principal.visibility_class)
+    cursor = decode(request.cursor, request=pinned, snapshot=snapshot, longest=settings.cursor_characters)
+    return str(cursor.position)
+
+
+def onwards(request: Paged, principal: Principal, snapshot: Snapshot, key: str) -> str:
+    """The cursor of what follows `key` in a listing."""
+    pinned = fingerprint(request, principal.visibility_class)
+    return Cursor(snapshot.content_root, pinned, "", (), key).encode()
 
 
 def page_size(limit: int | None, settings: Settings) -> int:

@@ -41,6 +41,11 @@ TOOL_PROBLEMS: dict[int | str, dict[str, Any]] = {
     504: _problem("No answer before the deadline."),
 }
 
+CONTENT_PROBLEMS: dict[int | str, dict[str, Any]] = {
+    304: {"description": "The caller has the answer already: If-None-Match names it."},
+    **{status: TOOL_PROBLEMS[status] for status in (400, 404, 408, 410, 413, 422, 500, 503, 504)},
+}
+
 HEALTH_PROBLEMS: dict[int | str, dict[str, Any]] = {
     500: _problem("A fault of the service."),
     504: _problem("No answer before the deadline."),
@@ -101,6 +106,10 @@ EXAMPLES: Mapping[str, dict[str, Example]] = {
             "summary": "An overload group and a page",
             "value": {"uids": ["System.Linq.Enumerable.Select*", "cogitave.query.fusion"]},
         }
+    },
+    catalogue.SUGGEST.name: {
+        "begun": {"summary": "Half a title", "value": {"text": "rank fu"}},
+        "misspelt": {"summary": "A misspelt identifier", "value": {"text": "IHttpClientFactroy", "limit": 3}},
     },
     catalogue.GRAPH_QUERY.name: {
         "units": {

@@ -216,7 +216,10 @@ class ProblemResponses:
 
         async def handle(request: Request, error: Exception) -> Response:
             if isinstance(error, HTTPException) and error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
-                error.headers = {"Allow": ", ".join(_methods(request))}
+                allowed = {"Allow": ", ".join(_methods(request))}
+                if request.method == HTTPMethod.OPTIONS:
+                    return Response(status_code=HTTPStatus.NO_CONTENT, headers=allowed)
+                error.headers = allowed
             return self.of(error)
 
         for family in (
@@ -253,12 +256,14 @@ def problem_of(error: Exception) -> Problem:
 def _methods(request: Request) -> list[str]:
     """What the path takes, over all its routes: the router itself names the first one's alone."""
     routes = request.app.routes
-    methods = (method.value for method in HTTPMethod)
-    return [
-        method
-        for method in methods
-        if any(route.matches({**request.scope, "method": method})[0] is Match.FULL for route in routes)
-    ]
+    taken = {
+        method.value
+        for method in HTTPMethod
+        if any(route.matches({**request.scope, "method": method.value})[0] is Match.FULL for route in routes)
+    }
+    if HTTPMethod.GET in taken:
+        taken.add(HTTPMethod.HEAD.value)
+    return sorted({*taken, HTTPMethod.OPTIONS.value})
 
 
 def _problem(row: _Row, code: str, detail: str, **more: Any) -> Problem:

@@ -2,6 +2,7 @@
 
     POST /v1/{path}            each tool of `service.tools.catalogue`, its request → its result
     GET  /v1/search            ?q=…&limit=…&filter=product=azure&facet=kind&cursor=…&explain=true → SearchResult
+    GET  /v1/suggest           ?q=…&limit=… → SuggestResult
     GET  /v1/nodes             ?limit=…&filter=…&facet=…&cursor=… → ListResult
     GET  /v1/nodes/{uid}       ?locale=… → NodeResult; the uid percent-encoded
     POST /v1/publish           PublishRequest → a stream; this and what follows for the owner of the data folder only
@@ -9,6 +10,10 @@
     POST /v1/doctor            DoctorRequest → a stream
     GET  /v1/roots             RootsResult
     GET  /livez · /readyz · /metrics · /openapi.json
+
+A GET is conditional: its ETag stands for the snapshot, the request and what the caller may see, and If-None-Match with
+it is answered 304. A page that is not the last has `Link: <?…cursor=…>; rel="next"`. HEAD is answered wherever GET is,
+OPTIONS with 204 and Allow.
 
 Field names are camelCase. Every refusal and failure is application/problem+json (`service.surfaces.problems`), whose
 `code`, `detail` (the error's message), `suggestion`, and for a guard violation `line`, `column`, `excerpt`, are all
@@ -34,25 +39,26 @@ from fastapi import APIRouter, Body, Depends, HTTPException, Path, Query, Reques
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic_core import from_json
-from starlette.convertors import PathConvertor, register_url_convertor
 from starlette.responses import Response
 
 from service.domain.errors import Unavailable
 from service.domain.progress import Progress
 from service.domain.requests import (
     DoctorRequest,
-    FilterValues,
     ListRequest,
     NodeRequest,
     PublishRequest,
     RollbackRequest,
     SearchRequest,
+    SuggestRequest,
 )
 from service.domain.requests import Request as ToolRequest
-from service.domain.results import ListResult, NodeResult, ReadinessResult, Result, SearchResult
+from service.domain.results import ListResult, NodeResult, ReadinessResult, Result, SearchResult, SuggestResult
 from service.surfaces import openapi
+from service.surfaces.conditional import Validator, WeakValidator
 from service.surfaces.dependencies import Caller, Instruments, Tools, require_owner
 from service.surfaces.encoding import encode
+from service.surfaces.links import ETAG_HEADER, LINK_HEADER, Filtered, next_link
 from service.surfaces.metrics import MEDIA_TYPE as METRICS_MEDIA_TYPE
 from service.surfaces.progress_stream import progress_stream
 from service.tools import catalogue
@@ -60,15 +66,6 @@ from service.tools.catalogue import Asked, Given, Tool
 
 STREAMS = frozenset({"/v1/publish", "/v1/rollback", "/v1/doctor"})
 """Paths whose answer takes as long as the work, and says so as it goes."""
-
-
-class UidConvertor(PathConvertor):
-    """The rest of the path, line breaks included: Starlette's own stops at them."""
-
-    regex = "(?s:.*)"
-
-
-register_url_convertor("uid", UidConvertor())
 
 
 class StrictRequest(Request):
@@ -91,25 +88,12 @@ class StrictRoute(APIRoute):
         return handle_strictly
 
 
-FilterPair = Annotated[str, Field(pattern=r"^[^=]+=", examples=["kind=page"])]
-
-
-class _Narrowed(ToolRequest):
-    """`filter=name=value`, repeated: values of one name widen, different names narrow."""
-
-    model_config = ConfigDict(strict=False)  # a link holds nothing but strings
+class _Narrowed(Filtered):
+    """What every paged link takes."""
 
     limit: int | None = Field(default=None, description="Entries on a page.")
-    filter: list[FilterPair] = Field(default_factory=list, description="name=value; may be repeated.")
     facet: list[str] = Field(default_factory=list, description="A facet to count; may be repeated.")
     cursor: str | None = Field(default=None, description="The `nextCursor` of the page before.")
-
-    def filter_values(self) -> FilterValues:
-        values: FilterValues = {}
-        for pair in self.filter:
-            name, _, value = pair.partition("=")
-            values.setdefault(name, []).append(value)
-        return values
 
 
 class SearchQuery(_Narrowed):
@@ -127,6 +111,15 @@ class SearchQuery(_Narrowed):
             cursor=self.cursor,
             explain=self.explain,
         )
+
+
+class SuggestQuery(ToolRequest):
+    """What has been typed so far, in a link."""
+
+    model_config = ConfigDict(strict=False)
+
+    q: Annotated[str, Field(description="What has been typed so far.", examples=["rank fu"])]
+    limit: int | None = Field(default=None, description="Most suggestions.")
 
 
 class ListQuery(_Narrowed):
@@ -172,32 +165,102 @@ for _tool in catalogue.TOOLS:
     _serve(_tool)
 
 
-@tools.get("/search", response_model=SearchResult, summary="Search the documentation, as a link", tags=["links"])
+def _link(
+    validator: Validator, http: Request, result: SearchResult | ListResult | SuggestResult, degraded: list[str]
+) -> Response:
+    """A page as a link gives it: named by a tag, with the way to the next."""
+    return validator.answer(
+        encode(result),
+        "application/json",
+        content_root=result.content_root,
+        is_whole=not degraded,
+        more=next_link(http, getattr(result, "next_cursor", None)),
+    )
+
+
+@tools.get(
+    "/search",
+    response_model=SearchResult,
+    responses={200: {"headers": {**ETAG_HEADER, **LINK_HEADER}}},
+    summary="Search the documentation, as a link",
+    tags=["links"],
+)
 async def search_by_link(
-    query: Annotated[SearchQuery, Query()], toolbox: Tools, caller: Caller, metrics: Instruments
+    query: Annotated[SearchQuery, Query()],
+    http: Request,
+    toolbox: Tools,
+    caller: Caller,
+    metrics: Instruments,
+    validator: WeakValidator,
 ) -> Response:
     """The same search; the caller's profile, the current document and anchors need the POST form."""
+    if validator.is_fresh:
+        return validator.not_modified()
     result = await toolbox.call(catalogue.SEARCH, query.search_request(), caller)
     metrics.answer(result)
-    return _json(result)
+    return _link(validator, http, result, result.degraded)
 
 
-@tools.get("/nodes", response_model=ListResult, summary="List the estate, as a link", tags=["links"])
-async def list_by_link(query: Annotated[ListQuery, Query()], toolbox: Tools, caller: Caller) -> Response:
+@tools.get(
+    "/suggest",
+    response_model=SuggestResult,
+    responses={200: {"headers": ETAG_HEADER}},
+    summary="Complete a name, as a link",
+    tags=["links"],
+)
+async def suggest_by_link(
+    query: Annotated[SuggestQuery, Query()],
+    http: Request,
+    toolbox: Tools,
+    caller: Caller,
+    metrics: Instruments,
+    validator: WeakValidator,
+) -> Response:
+    """Titles, uids and identifiers that begin as the text does, or that it misspells."""
+    if validator.is_fresh:
+        return validator.not_modified()
+    result = await toolbox.call(catalogue.SUGGEST, SuggestRequest(text=query.q, limit=query.limit), caller)
+    metrics.answer(result)
+    return _link(validator, http, result, [])
+
+
+@tools.get(
+    "/nodes",
+    response_model=ListResult,
+    responses={200: {"headers": {**ETAG_HEADER, **LINK_HEADER}}},
+    summary="List the estate, as a link",
+    tags=["links"],
+)
+async def list_by_link(
+    query: Annotated[ListQuery, Query()], http: Request, toolbox: Tools, caller: Caller, validator: WeakValidator
+) -> Response:
     """The filtered estate by identity, page after page to its end; nothing is ranked."""
+    if validator.is_fresh:
+        return validator.not_modified()
     request = ListRequest(limit=query.limit, filter=query.filter_values(), facets=query.facet, cursor=query.cursor)
-    return _json(await toolbox.call(catalogue.LIST, request, caller))
+    result = await toolbox.call(catalogue.LIST, request, caller)
+    return _link(validator, http, result, result.degraded)
 
 
-@tools.get("/nodes/{uid:uid}", response_model=NodeResult, summary="Fetch one node, as a link", tags=["links"])
+@tools.get(
+    "/nodes/{uid:uid}",
+    response_model=NodeResult,
+    responses={200: {"headers": ETAG_HEADER}},
+    summary="Fetch one node, as a link",
+    tags=["links"],
+)
 async def node_by_link(
     uid: Annotated[str, Path(description="The uid, percent-encoded.", examples=["cogitave.query.fusion"])],
     toolbox: Tools,
     caller: Caller,
+    validator: WeakValidator,
     locale: Annotated[str | None, Query(description="Else the estate's default, else the first there is.")] = None,
 ) -> Response:
     """A uid is opaque: spaces, slashes and `#` are part of it, encoded. One that is `..` needs the POST form."""
-    return _json(await toolbox.call(catalogue.FETCH, NodeRequest(uid=uid, locale=locale), caller))
+    if validator.is_fresh:
+        return validator.not_modified()
+    result = await toolbox.call(catalogue.FETCH, NodeRequest(uid=uid, locale=locale), caller)
+    return validator.answer(encode(result), "application/json", content_root=result.content_root)
 
 
 @health.get("/livez", response_model=Liveness, summary="The process answers", tags=["health"])

@@ -40,7 +40,7 @@ async def docs_fetch(request: NodeRequest, principal: Principal, retrieval: Retr
             for name, value in properties.rows[0][0].items()
             if name not in _PRIVATE_PROPERTIES and value not in (None, [])
         },
-        sections=[_section(section) for section in record.sections] if record else [],
+        sections=[section_result(section) for section in record.sections] if record else [],
         edges=[
             EdgeResult.model_validate(
                 {
@@ -91,7 +91,7 @@ async def _record(content_hash: str | None, retrieval: Retrieval) -> NodeRecord 
     return None
 
 
-def _section(section: Section) -> SectionResult:
+def section_result(section: Section) -> SectionResult:
     """Code goes back between fences; quiz questions are kept apart from the text."""
     blocks = [
         f"```{block.language or ''}\n{block.text}\n```" if block.kind is BlockKind.CODE else block.text

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +10,7 @@ from service.domain.deadline import Deadline
 from service.domain.errors import Unavailable
 from service.domain.principal import Principal
 from service.domain.progress import Progress, silent
-from service.domain.requests import PublishRequest
+from service.domain.requests import PublishRequest, SearchRequest
 from service.domain.results import (
     DoctorResult,
     EngineReport,
@@ -19,20 +20,24 @@ from service.domain.results import (
     RootResult,
     RootsResult,
 )
+from service.observation import Kind, Piece, Work
 from service.ports import GraphReader, LexicalIndex, VectorIndex
 from service.publishing.doctor import Doctor
 from service.publishing.publisher import Publisher
 from service.retrieval import listing, pipeline, why_not
 from service.retrieval.engines import Retrieval
-from service.tools import catalogue
+from service.tools import catalogue, estate
+from service.tools.catalog_page import catalog
 from service.tools.catalogue import Asked, Given, Tool
 from service.tools.code_sample_search import code_sample_search
 from service.tools.describe_schema import describe_schema
 from service.tools.docs_fetch import docs_fetch
+from service.tools.documents import document, documents, snapshot, summaries
 from service.tools.get_learning_path import get_learning_path
 from service.tools.get_related import get_related
 from service.tools.query_graph import query_graph
 from service.tools.resolve_xref import resolve_xref
+from service.tools.suggest import suggest
 
 _FUNCTIONS: Mapping[str, Callable[[Any, Principal, Retrieval], Awaitable[Result]]] = {
     catalogue.SEARCH.name: pipeline.search,
@@ -43,8 +48,14 @@ _FUNCTIONS: Mapping[str, Callable[[Any, Principal, Retrieval], Awaitable[Result]
     catalogue.RELATED.name: get_related,
     catalogue.LEARNING_PATH.name: get_learning_path,
     catalogue.XREF.name: resolve_xref,
+    catalogue.SUGGEST.name: suggest,
     catalogue.GRAPH_QUERY.name: query_graph,
     catalogue.SCHEMA.name: describe_schema,
+    estate.SNAPSHOT.name: snapshot,
+    estate.DOCUMENT.name: document,
+    estate.CATALOG.name: catalog,
+    estate.SUMMARIES.name: summaries,
+    estate.DOCUMENTS.name: documents,
 }
 
 
@@ -58,15 +69,20 @@ class LocalToolbox:
 
     async def call(self, tool: Tool[Asked, Given], request: Asked, principal: Principal) -> Given:
         """Run one tool of the catalogue."""
-        result = await _FUNCTIONS[tool.name](request, principal, self.retrieval)
+        with self._work(tool.name) as piece:
+            if isinstance(request, SearchRequest):
+                piece.quote(request.text)
+            result = await _FUNCTIONS[tool.name](request, principal, self.retrieval)
         assert isinstance(result, tool.result)
         return result
 
     async def publish(self, request: PublishRequest, progress: Progress = silent) -> PublishResult:
-        return await self.publisher.publish(request, progress)
+        with self._work("publish"):
+            return await self.publisher.publish(request, progress)
 
     async def rollback(self, content_root: str, progress: Progress = silent) -> PublishResult:
-        return await self.publisher.rollback(content_root, progress)
+        with self._work("rollback"):
+            return await self.publisher.rollback(content_root, progress)
 
     async def roots(self) -> RootsResult:
         """The snapshots that are kept, newest first."""
@@ -88,6 +104,10 @@ class LocalToolbox:
 
     async def doctor(self, repair: bool, progress: Progress = silent) -> DoctorResult:
         """Look at all stores, or mend them; waits for a publish that is under way here."""
+        with self._work("doctor"):
+            return await self._doctor(repair, progress)
+
+    async def _doctor(self, repair: bool, progress: Progress) -> DoctorResult:
         async with self.publisher.quiet():
             if not repair:
                 return await self.physician.examine()
@@ -125,6 +145,9 @@ class LocalToolbox:
             passages=snapshot.passages,
             vectors=held,
         )
+
+    def _work(self, name: str) -> AbstractContextManager[Piece]:
+        return self.retrieval.observer.observe(Work(Kind.TOOL, name))
 
     async def close(self) -> None:
         """What it stands on is closed by whoever opened it."""

@@ -6,10 +6,24 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cypher_guard.violation import Violation
+from service.domain.documents import (
+    CatalogResult,
+    Document,
+    DocumentPage,
+    Entry,
+    HeadingResult,
+    PartResult,
+    SnapshotResult,
+    SourceResult,
+    SummaryPage,
+    TermResult,
+)
 from service.domain.errors import CursorForeign, LimitOutOfRange, NodeUnknown, QueryEmpty, RootUnknown
 from service.domain.filters import NodeFilter
 from service.domain.principal import Principal
 from service.domain.requests import (
+    CatalogRequest,
+    EstateRequest,
     GraphQueryRequest,
     LearningPathRequest,
     ListRequest,
@@ -19,6 +33,8 @@ from service.domain.requests import (
     SampleRequest,
     SchemaRequest,
     SearchRequest,
+    SnapshotRequest,
+    SuggestRequest,
     WhyNotRequest,
     XrefRequest,
 )
@@ -55,11 +71,13 @@ from service.domain.results import (
     SearchExplanation,
     SearchResult,
     SectionResult,
+    Suggestion,
+    SuggestResult,
     WhyNotResult,
     XrefResolution,
     XrefResult,
 )
-from service.tools import catalogue
+from service.tools import catalogue, estate
 from service.tools.catalogue import Asked, Given, Tool
 from service.tools.toolbox import Progress, silent
 
@@ -293,6 +311,22 @@ def _xrefs(request: XrefRequest) -> XrefResult:
     return XrefResult(resolutions=[resolve(uid) for uid in request.uids], content_root=ROOT, took_ms=1.0)
 
 
+def _suggest(request: SuggestRequest) -> SuggestResult:
+    """Of one page called `Page 1` its title, whatever was typed."""
+    if not request.text.strip():
+        raise QueryEmpty("The query is empty.")
+    page = Suggestion(
+        uid="manual.page-1",
+        locale="en-us",
+        kind="page",
+        title="Page 1",
+        url="https://example.org/page-1",
+        text="Page 1",
+        matched="title",
+    )
+    return SuggestResult(suggestions=[page], content_root=ROOT, took_ms=1.0)
+
+
 def _graph_query(request: GraphQueryRequest) -> GraphQueryResult:
     if "DELETE" in request.cypher:
         raise Violation(
@@ -324,6 +358,85 @@ def _schema(_request: SchemaRequest) -> SchemaResult:
     )
 
 
+def _snapshot(_request: SnapshotRequest) -> SnapshotResult:
+    return SnapshotResult(
+        content_root=ROOT,
+        generation=2,
+        ontology_hash="0n7",
+        nodes=WINDOW,
+        published_at="2026-01-01T00:00:00+00:00",
+        publishing=False,
+    )
+
+
+def a_document(uid: str, locale: str = "en-us") -> Document:
+    module = PartResult(uid="manual", locale=locale, kind="module", title="Manual", href="https://example.org/manual")
+    return Document(
+        uid=uid,
+        locale=locale,
+        kind="unit",
+        title="Page",
+        products=["manual"],
+        roles=[],
+        levels=["beginner"],
+        subjects=[],
+        monikers=[],
+        duration_in_minutes=4,
+        part_of=[module],
+        parts=[],
+        source=SourceResult(docset="manual", path="units/page.yml", workspace="default"),
+        audience=[],
+        region=[],
+        headings=[HeadingResult(text="Votes", anchor="votes", level=2)],
+        sections=[SectionResult(heading="Votes", anchor="votes", level=2, text="Text.", moniker_range=None)],
+        locales=[locale],
+        content_hash="ab" * 32,
+        content_root=ROOT,
+    )
+
+
+def _document(request: NodeRequest) -> Document:
+    _known(request.uid)
+    return a_document(request.uid, request.locale or "en-us")
+
+
+def _catalog(request: CatalogRequest) -> CatalogResult:
+    NodeFilter.from_mapping(request.filter)
+    first = _position(request.cursor)
+    entry = Entry(**{name: getattr(a_document(f"manual.page-{first}"), name) for name in Entry.model_fields})
+    counts = [TermResult(id="beginner", count=WINDOW)] if "level" in request.vocabularies else None
+    return CatalogResult(
+        units=[entry] if request.entries else None,
+        levels=counts,
+        truncated=first < WINDOW,
+        next_cursor=str(first + 1) if first < WINDOW else None,
+        content_root=ROOT,
+    )
+
+
+def _position(cursor: str | None) -> int:
+    if cursor is not None and not (cursor.isascii() and cursor.isdigit()):
+        raise CursorForeign("This cursor was made elsewhere. Ask again without it.")
+    return int((cursor or "1")[:9])
+
+
+def _summaries(request: EstateRequest) -> SummaryPage:
+    NodeFilter.from_mapping(request.filter)
+    first = _position(request.cursor)
+    summary = _list(ListRequest()).nodes[0].model_copy(update={"uid": f"manual.page-{first}", "url": f"/page-{first}"})
+    return SummaryPage(nodes=[summary], next_cursor=str(first + 1) if first < WINDOW else None, content_root=ROOT)
+
+
+def _documents(request: EstateRequest) -> DocumentPage:
+    NodeFilter.from_mapping(request.filter)
+    first = _position(request.cursor)
+    return DocumentPage(
+        documents=[a_document(f"manual.page-{first}")],
+        next_cursor=str(first + 1) if first < WINDOW else None,
+        content_root=ROOT,
+    )
+
+
 ANSWERS: Mapping[str, Callable[[Any], Result]] = {
     catalogue.SEARCH.name: _search,
     catalogue.WHY_NOT.name: _why_not,
@@ -333,8 +446,14 @@ ANSWERS: Mapping[str, Callable[[Any], Result]] = {
     catalogue.RELATED.name: _related,
     catalogue.LEARNING_PATH.name: _learning_path,
     catalogue.XREF.name: _xrefs,
+    catalogue.SUGGEST.name: _suggest,
     catalogue.GRAPH_QUERY.name: _graph_query,
     catalogue.SCHEMA.name: _schema,
+    estate.SNAPSHOT.name: _snapshot,
+    estate.DOCUMENT.name: _document,
+    estate.CATALOG.name: _catalog,
+    estate.SUMMARIES.name: _summaries,
+    estate.DOCUMENTS.name: _documents,
 }
 
 
@@ -354,7 +473,8 @@ class FakeToolbox:
     stopped: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def call(self, tool: Tool[Asked, Given], request: Asked, principal: Principal) -> Given:
-        await self._meet(request, principal)
+        if tool is not estate.SNAPSHOT:  # which every conditional request asks for first
+            await self._meet(request, principal)
         answer = self.answer if isinstance(self.answer, tool.result) else ANSWERS[tool.name](request)
         assert isinstance(answer, tool.result)
         return answer

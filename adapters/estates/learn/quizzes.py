@@ -2,6 +2,7 @@
 
 from adapters.estates.yaml_document import YamlNode
 from service.domain.content import Block, BlockKind, Section
+from service.domain.quizzes import Choice, Question, question_as_text
 
 
 def quiz_section(quiz: YamlNode | None) -> Section | None:
@@ -19,12 +20,17 @@ def quiz_section(quiz: YamlNode | None) -> Section | None:
 
 
 def _question(question: YamlNode) -> str:
-    lines = [question.text("content") or ""]
-    for choice in question.sequence("choices"):
-        explanation = choice.text("explanation") or choice.text(
-            "correctExplanation" if choice.flag("isCorrect") else "incorrectExplanation"
+    return question_as_text(
+        Question(
+            question.text("content") or "",
+            tuple(_choice(choice) for choice in question.sequence("choices")),
         )
-        verdict = "correct" if choice.flag("isCorrect") else "incorrect"
-        text = f"- {choice.text('content') or ''} ({verdict})"
-        lines.append(f"{text}: {explanation}" if explanation else text)
-    return "\n".join(lines)
+    )
+
+
+def _choice(choice: YamlNode) -> Choice:
+    is_correct = choice.flag("isCorrect")
+    explanation = choice.text("explanation") or choice.text(
+        "correctExplanation" if is_correct else "incorrectExplanation"
+    )
+    return Choice(choice.text("content") or "", is_correct, explanation or "")
