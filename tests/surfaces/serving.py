@@ -33,14 +33,14 @@ _STOP_SECONDS = 10.0
 @contextmanager
 def served(app: ASGIApp) -> Iterator[str]:
     """The base URL at which `app` answers, on a free port of loopback."""
-    with _served(nullcontext(app)) as url:
+    with served_opening(nullcontext(app)) as url:
         yield url
 
 
 @contextmanager
 def served_estate(data: Path, estate: Path) -> Iterator[str]:
     """The base URL of the real application over `data`, into which `estate` is published first."""
-    with _served(_published(data, estate)) as url:
+    with served_opening(_published(data, estate)) as url:
         yield url
 
 
@@ -52,7 +52,8 @@ async def _published(data: Path, estate: Path) -> AsyncIterator[ASGIApp]:
 
 
 @contextmanager
-def _served(opening: AbstractAsyncContextManager[ASGIApp]) -> Iterator[str]:
+def served_opening(opening: AbstractAsyncContextManager[ASGIApp]) -> Iterator[str]:
+    """The base URL of the application that `opening` opens, in the loop that serves it."""
     servers: list[uvicorn.Server] = []
 
     async def serve() -> None:
