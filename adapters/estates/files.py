@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from hashlib import blake2b
 from pathlib import Path, PurePosixPath
 
 from adapters.estates.nearest import Nearest
@@ -41,6 +42,7 @@ class EstateFiles:
         self._known: frozenset[str] = frozenset()
         self._links: set[str] = set()
         self._folded: dict[str, str] = {}
+        self._digests: dict[str, bytes] = {}
         self._by_name: dict[str, list[str]] = {}
         self._by_folder: dict[str, list[str]] = {}
         self._nearest = Nearest()
@@ -93,7 +95,14 @@ class EstateFiles:
                 f"{path} is larger than {limit:,} bytes and was left out.",
                 "Split the page, or raise page_bytes.",
             )
+        self._digests[path] = blake2b(data, digest_size=16).digest()
         return SourceText(path, _decode(path, data))
+
+    def digest(self, path: str) -> bytes:
+        """Of the file as it was last read here, which it is now if it never was. Raises as `read` does."""
+        if path not in self._digests:
+            self.read(path)
+        return self._digests[path]
 
     def missing(self, path: str) -> FileUnreadable:
         nearest = self.nearest(path)
