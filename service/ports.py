@@ -6,6 +6,7 @@ can't answer, and nothing else of the engine's own.
 
 from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -18,6 +19,7 @@ from service.domain.deadline import Deadline
 from service.domain.diagnostics import Diagnostic
 from service.domain.filters import SearchScope
 from service.domain.graph import NodeIdentity
+from service.domain.keys import ApiKey
 from service.domain.snapshots import LinkedGraph, PublishEntry, PublishStep, Snapshot, SnapshotChange
 from service.statements import ServiceStatement
 
@@ -273,7 +275,10 @@ class EstateReader(Protocol):
         ...
 
     def read(self, root: Path, docset: str) -> Iterator[NodeRecord | Diagnostic]:
-        """Everything that can be read, and a finding for everything that can't. Raises nothing on bad content."""
+        """Everything that can be read, and a finding for everything that can't. Raises nothing on bad content.
+
+        Raises EstateRefused, before the first record, where publishing could show what its owner meant to hide.
+        """
         ...
 
 
@@ -285,6 +290,38 @@ class RunLog(Protocol):
         ...
 
     def recent(self, limit: int) -> list[Mapping[str, Any]]: ...
+
+
+class KeyStore(Protocol):
+    """API keys, their secrets as hashes: out of reach of every query of a caller."""
+
+    async def add(self, key: ApiKey, *, deadline: Deadline) -> None: ...
+
+    async def find(self, id: str, *, deadline: Deadline) -> ApiKey | None:
+        """The key of this id, revoked or not."""
+        ...
+
+    async def all(self, *, deadline: Deadline) -> list[ApiKey]:
+        """Oldest first, the revoked among them."""
+        ...
+
+    async def revoke(self, id: str, at: datetime, *, deadline: Deadline) -> bool:
+        """False where there is no such key. Once revoked, a key stays so, and since then."""
+        ...
+
+    async def used(self, id: str, at: datetime, *, deadline: Deadline) -> None: ...
+
+    async def close(self) -> None: ...
+
+
+class AuditLog(Protocol):
+    """Who did what: for the operator's eyes, and in no answer."""
+
+    def append(self, event: Mapping[str, Any]) -> None:
+        """Written on return. Never raises: what can't be kept is said in the log."""
+        ...
+
+    def close(self) -> None: ...
 
 
 class MigrationStep(Protocol):

@@ -8,6 +8,7 @@ from adapters.estates.rules import ReadingRules
 from adapters.estates.site.configuration import ContentRoot, ContentSection, read_docfx
 from adapters.estates.site.indexing import yaml_diagnostic
 from adapters.estates.site.reading import read_site
+from adapters.estates.site.remembered import PageMemory
 from adapters.estates.yaml_document import YamlInvalid, parse_yaml
 from service.domain.content import NodeRecord
 from service.domain.diagnostics import Diagnostic
@@ -20,8 +21,9 @@ class DocfxReader:
 
     format = "docfx"
 
-    def __init__(self, rules: ReadingRules) -> None:
+    def __init__(self, rules: ReadingRules, memory: PageMemory | None = None) -> None:
         self._rules = rules
+        self._memory = memory
 
     def recognises(self, root: Path) -> bool:
         return bool(_configurations(EstateFiles(root, self._rules.page_bytes)))
@@ -30,7 +32,9 @@ class DocfxReader:
         files = EstateFiles(root, self._rules.page_bytes)
         roots, findings = content_roots(files)
         yield from findings
-        yield from read_site(files, roots, self._rules, docset)
+        yield from read_site(
+            files, roots, self._rules, docset, is_configured=not findings, memory=self._memory
+        )
 
 
 def content_roots(files: EstateFiles) -> tuple[tuple[ContentRoot, ...], list[Diagnostic]]:

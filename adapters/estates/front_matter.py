@@ -10,12 +10,13 @@ from service.domain.diagnostics import Diagnostic, Severity
 
 @dataclass(frozen=True, slots=True)
 class HeadedText:
-    """`first_line` is the 1-based line of the file on which `body` begins."""
+    """`first_line` is the 1-based line of the file on which `body` begins. `is_whole`: no metadata was lost."""
 
     metadata: Metadata
     body: str
     first_line: int
     diagnostics: tuple[Diagnostic, ...] = ()
+    is_whole: bool = True
 
 
 def split_front_matter(source: SourceText) -> HeadedText:
@@ -26,7 +27,8 @@ def split_front_matter(source: SourceText) -> HeadedText:
     start = text.find("\n") + 1
     end = _closing_line(text, start) if start else -1
     if end < 0:
-        return HeadedText(Metadata(), text, 1)
+        # A rule across the page, most likely; but it may be a front matter that was never closed.
+        return HeadedText(Metadata(), text, 1, is_whole=False)
     block = text[start:end]
     after = text.find("\n", end)
     body = text[after + 1 :] if after >= 0 else ""
@@ -34,10 +36,10 @@ def split_front_matter(source: SourceText) -> HeadedText:
     try:
         node = parse_yaml(block, first_line=2)
     except YamlInvalid as error:
-        return HeadedText(Metadata(), body, first_line, (_invalid(source.path, error),))
+        return HeadedText(Metadata(), body, first_line, (_invalid(source.path, error),), is_whole=False)
     if node is not None and node.entries is None:
         no_mapping = YamlInvalid("It is no mapping of names to values", node.line, node.column)
-        return HeadedText(Metadata(), body, first_line, (_invalid(source.path, no_mapping),))
+        return HeadedText(Metadata(), body, first_line, (_invalid(source.path, no_mapping),), is_whole=False)
     duplicates = tuple(
         Diagnostic(
             source.path,

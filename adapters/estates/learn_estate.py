@@ -9,6 +9,7 @@ from adapters.estates.learn.documents import LEARN_KINDS
 from adapters.estates.rules import ReadingRules
 from adapters.estates.site.indexing import mime_of
 from adapters.estates.site.reading import read_site
+from adapters.estates.site.remembered import PageMemory
 from service.domain.content import NodeRecord
 from service.domain.diagnostics import Diagnostic
 
@@ -18,8 +19,9 @@ class LearnReader:
 
     format = "learn"
 
-    def __init__(self, rules: ReadingRules) -> None:
+    def __init__(self, rules: ReadingRules, memory: PageMemory | None = None) -> None:
         self._rules = rules
+        self._memory = memory
 
     def recognises(self, root: Path) -> bool:
         files = EstateFiles(root, self._rules.page_bytes)
@@ -36,4 +38,6 @@ class LearnReader:
         files = EstateFiles(root, self._rules.page_bytes)
         roots, findings = content_roots(files)
         yield from findings
-        yield from read_site(files, roots, self._rules, docset)
+        yield from read_site(
+            files, roots, self._rules, docset, is_configured=not findings, memory=self._memory
+        )

@@ -1,9 +1,10 @@
 """A page's metadata: its front matter over the defaults of its site, each value with its file and line."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from adapters.estates.declared_names import DeclaredNames, Name
 from adapters.estates.yaml_document import YamlNode
 from service.domain.graph import NEUTRAL_LOCALE, EdgeType, NodeKind, Reference
 
@@ -23,6 +24,7 @@ _TYPES = {
 }
 _PRODUCT_FIELDS = ("products", "product", "ms.prod", "ms.service", "ms.subservice", "ms.technology")
 _LANGUAGE_FIELDS = ("dev_langs", "ms.devlang")
+NameOf = Callable[[str], Name | None]
 _DATES = ("%m/%d/%Y", "%m/%d/%y", "%Y/%m/%d", "%d.%m.%Y")
 
 
@@ -80,16 +82,22 @@ def content_type(metadata: Metadata) -> str | None:
     return _TYPES.get(name, name)
 
 
-def products_of(metadata: Metadata) -> tuple[str, ...]:
-    return metadata.texts(*_PRODUCT_FIELDS)
+def products_of(metadata: Metadata, names: DeclaredNames) -> tuple[str, ...]:
+    return _by_their_names(metadata.texts(*_PRODUCT_FIELDS), names.product)
 
 
 def topics_of(metadata: Metadata) -> tuple[str, ...]:
     return metadata.texts("topics", *_LANGUAGE_FIELDS)
 
 
-def roles_of(metadata: Metadata) -> tuple[str, ...]:
-    return metadata.texts("roles", "role")
+def roles_of(metadata: Metadata, names: DeclaredNames) -> tuple[str, ...]:
+    return _by_their_names(metadata.texts("roles", "role"), names.role)
+
+
+def _by_their_names(spellings: tuple[str, ...], name_of: NameOf) -> tuple[str, ...]:
+    """Declared names instead of their aliases; what is not declared stays as it is spelt."""
+    named = ((name_of(spelling), spelling) for spelling in spellings)
+    return tuple(dict.fromkeys(name.name if name is not None else spelling for name, spelling in named))
 
 
 def last_modified(metadata: Metadata) -> str | None:
@@ -115,30 +123,40 @@ def iso_date(text: str) -> str | None:
     return moment.date().isoformat() if len(text) <= 10 else moment.isoformat()
 
 
-def vocabulary_references(metadata: Metadata) -> list[Reference]:
-    """appliesTo products and languages, forRole roles: each as the metadata spells it."""
+def vocabulary_references(metadata: Metadata, names: DeclaredNames) -> list[Reference]:
+    """appliesTo products and languages, forRole roles: by the name that the estate declares, else as spelt."""
     references: list[Reference] = []
     for name, value, file, line in metadata.each(*_PRODUCT_FIELDS):
-        references.append(_vocabulary(EdgeType.APPLIES_TO, NodeKind.PRODUCT, "product", name, value, file, line))
+        references.append(_vocabulary(EdgeType.APPLIES_TO, NodeKind.PRODUCT, name, value, file, line, names.product))
     for name, value, file, line in metadata.each(*_LANGUAGE_FIELDS):
-        references.append(_vocabulary(EdgeType.APPLIES_TO, NodeKind.TOPIC, "topic", name, value, file, line))
+        references.append(_vocabulary(EdgeType.APPLIES_TO, NodeKind.TOPIC, name, value, file, line))
     for name, value, file, line in metadata.each("roles", "role"):
-        references.append(_vocabulary(EdgeType.FOR_ROLE, NodeKind.ROLE, "role", name, value, file, line))
+        references.append(_vocabulary(EdgeType.FOR_ROLE, NodeKind.ROLE, name, value, file, line, names.role))
     for name, value, file, line in metadata.each("topics"):
-        references.append(_vocabulary(EdgeType.APPLIES_TO, NodeKind.TOPIC, "topic", name, value, file, line))
+        references.append(_vocabulary(EdgeType.APPLIES_TO, NodeKind.TOPIC, name, value, file, line))
     return references
 
 
-def _vocabulary(edge: EdgeType, kind: NodeKind, prefix: str, via: str, value: str, file: str, line: int) -> Reference:
+def _vocabulary(
+    edge: EdgeType,
+    kind: NodeKind,
+    via: str,
+    value: str,
+    file: str,
+    line: int,
+    name_of: NameOf = lambda _: None,
+) -> Reference:
+    name = name_of(value) or Name(value)
     return Reference(
         type=edge,
-        target_uid=f"{prefix}:{value.lower()}",
+        target_uid=f"{kind.value}:{name.name.lower()}",
         via=via,
         file=file,
         line=line,
         target_locale=NEUTRAL_LOCALE,
         target_kind=kind,
-        target_title=value,
+        target_title=name.title or name.name,
+        target_aliases=tuple(sorted(name.spellings - {name.name.casefold()})),
     )
 
 

@@ -7,6 +7,7 @@ from adapters.estates.files import EstateFiles
 from adapters.estates.rules import ReadingRules
 from adapters.estates.site.configuration import plain_root
 from adapters.estates.site.reading import read_site
+from adapters.estates.site.remembered import PageMemory
 from service.domain.content import NodeRecord
 from service.domain.diagnostics import Diagnostic
 
@@ -16,8 +17,9 @@ class PlainReader:
 
     format = "plain"
 
-    def __init__(self, rules: ReadingRules) -> None:
+    def __init__(self, rules: ReadingRules, memory: PageMemory | None = None) -> None:
         self._rules = rules
+        self._memory = memory
 
     def recognises(self, root: Path) -> bool:
         return any(path.lower().endswith((".md", ".markdown")) for path in EstateFiles(root, 1).paths)

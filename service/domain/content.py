@@ -193,7 +193,9 @@ def _section_from_json(value: Mapping[str, Any]) -> Section:
 
 
 def _reference_to_json(reference: Reference) -> dict[str, Any]:
-    return {
+    # Left out where there are none, as most have none: records are kept by the million.
+    aliases = {"target_aliases": list(reference.target_aliases)} if reference.target_aliases else {}
+    return aliases | {
         "type": reference.type.value,
         "target_uid": reference.target_uid,
         "via": reference.via,
@@ -212,4 +214,5 @@ def _reference_from_json(value: Mapping[str, Any]) -> Reference:
     fields = dict(value)
     fields["type"] = EdgeType(fields["type"])
     fields["target_kind"] = NodeKind(fields["target_kind"])
+    fields["target_aliases"] = tuple(fields.get("target_aliases", ()))
     return Reference(**fields)

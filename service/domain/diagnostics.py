@@ -1,5 +1,6 @@
 """What a reader or a publish has to say about the source, addressed to the writer who can mend it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -21,3 +22,11 @@ class Diagnostic:
     severity: Severity
     column: int = 1
     fix: str = ""
+
+
+class EstateRefused(Exception):
+    """An estate that must not be published as it stands; `diagnostics` say why. What was published of it stays."""
+
+    def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
+        super().__init__("; ".join(found.message for found in diagnostics))
+        self.diagnostics = tuple(diagnostics)

@@ -113,8 +113,8 @@ class Reference:
     """An edge as its source's markup states it, before anyone knows whether the target exists.
 
     `target_locale` is None when the markup names a uid alone: linking then prefers the source's own locale.
-    `target_kind`, `target_title` and `target_extra` describe the node that linking makes where no record has that uid
-    (a product, a skill, an API that is documented elsewhere).
+    `target_kind`, `target_title`, `target_aliases` and `target_extra` describe the node that linking makes where no
+    record has that uid (a product, a skill, an API that is documented elsewhere).
     """
 
     type: EdgeType
@@ -128,6 +128,7 @@ class Reference:
     target_extra: Mapping[str, str | int | float | bool] = field(default_factory=dict)
     weight: float = 1.0
     ordinal: int | None = None
+    target_aliases: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from service.domain.content import NodeRecord
-from service.domain.diagnostics import Diagnostic, Severity
+from service.domain.diagnostics import Diagnostic, EstateRefused, Severity
 from service.domain.errors import EstateUnreadable
 from service.domain.graph import NodeIdentity
 from service.ports import EstateReader
@@ -13,7 +13,8 @@ from service.ports import EstateReader
 
 @dataclass(frozen=True)
 class Reading:
-    """What the estates say. `docsets` are those that were read, and so are replaced as a whole."""
+    """What the estates say. `docsets` are those that were read, and so are replaced as a whole: of an estate that
+    refuses to be published there are findings and nothing else, and what was published of it stays."""
 
     docsets: frozenset[str]
     records: tuple[NodeRecord, ...]
@@ -37,6 +38,7 @@ def read_estates(
                 f"{text} and {roots[root.name]} are both named '{root.name}'; an estate's folder name is its docset."
             )
         roots[root.name] = root
+    published: set[str] = set()
     records: dict[NodeIdentity, NodeRecord] = {}
     diagnostics: list[Diagnostic] = []
     for docset, root in sorted(roots.items()):
@@ -45,15 +47,20 @@ def read_estates(
             formats = ", ".join(reader.format for reader in available)
             raise EstateUnreadable(f"{root} is of no format that can be read here ({formats}).")
         prefix = f"{docset}/" if len(roots) > 1 else ""
-        for item in reader.read(root, docset):
-            if isinstance(item, Diagnostic):
-                diagnostics.append(replace(item, file=prefix + item.file))
-            elif item.node.identity in records:
-                diagnostics.append(_duplicate(item, records[item.node.identity], prefix))
-            else:
-                records[item.node.identity] = item
-                progress(len(records))
-    return Reading(frozenset(roots), tuple(records.values()), tuple(sorted(diagnostics)))
+        try:
+            for item in reader.read(root, docset):
+                if isinstance(item, Diagnostic):
+                    diagnostics.append(replace(item, file=prefix + item.file))
+                elif item.node.identity in records:
+                    diagnostics.append(_duplicate(item, records[item.node.identity], prefix))
+                else:
+                    records[item.node.identity] = item
+                    progress(len(records))
+        except EstateRefused as refusal:
+            diagnostics += [replace(found, file=prefix + found.file) for found in refusal.diagnostics]
+            continue
+        published.add(docset)
+    return Reading(frozenset(published), tuple(records.values()), tuple(sorted(diagnostics)))
 
 
 def _folder(text: str) -> Path:

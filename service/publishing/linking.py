@@ -3,29 +3,34 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Generic, TypeVar
 
 from service.domain.content import NodeRecord
 from service.domain.graph import NEUTRAL_LOCALE, Edge, EdgeType, Node, NodeIdentity, NodeKind, Reference
 from service.domain.snapshots import LinkedGraph
+from service.domain.visibility import Classes, covers, widened
 
 
 def link(records: Iterable[NodeRecord], *, default_locale: str) -> LinkedGraph:
     """A pure function of the set of records: their order does not matter.
 
-    A reference that names no locale takes its source's own, else the default, else the first there is. Where no record
-    has the target uid, one node is made for all who name it; it shows to whoever may see one of them. Of two references
-    that say the same edge through the same markup, the first in the source stays. A page's link to itself is no edge.
+    A reference that names no locale takes its source's own, else the default, else the first there is. One to an
+    address that its estate doesn't serve finds the page that another estate serves there. Where no record has the
+    target uid, one node is made for all who name it; it shows to whoever may see one of them. Of two references that
+    say the same edge through the same markup, the first in the source stays. A page's link to itself is no edge.
     """
     ordered = sorted(records, key=lambda record: record.node.identity)
     nodes = {record.node.identity: record.node for record in ordered}
     locales: dict[str, list[str]] = defaultdict(list)
     for identity in nodes:
         locales[identity.uid].append(identity.locale)
+    served = _served(nodes.values())
     made: dict[NodeIdentity, _Stub] = {}
     edges: dict[tuple[EdgeType, NodeIdentity, NodeIdentity, str], Edge] = {}
     for record in ordered:
         source = record.node
-        for reference in sorted(record.references, key=lambda r: (r.file, r.line)):
+        for stated in sorted(record.references, key=lambda r: (r.file, r.line)):
+            reference = _found(stated, locales, served)
             target = _target(reference, source.identity.locale, locales, default_locale)
             if target == source.identity:
                 continue
@@ -40,6 +45,33 @@ def link(records: Iterable[NodeRecord], *, default_locale: str) -> LinkedGraph:
         edges=tuple(edges[key] for key in sorted(edges)),
         content_hashes={record.node.identity: record.content_hash for record in ordered},
     )
+
+
+_SERVED_KINDS = frozenset({NodeKind.PAGE, NodeKind.MODULE, NodeKind.UNIT, NodeKind.LEARNING_PATH, NodeKind.RETIRED})
+
+
+def _served(nodes: Iterable[Node]) -> dict[str, str]:
+    """Address → the uid of the page there. One that pages of several uids claim tells nothing, and neither does one of
+    a single name, which any site may have."""
+    uids: dict[str, set[str]] = defaultdict(set)
+    for node in nodes:
+        address = _address(node.url or "")
+        if node.kind in _SERVED_KINDS and address is not None:
+            uids[address].add(node.identity.uid)
+    return {address: min(named) for address, named in uids.items() if len(named) == 1}
+
+
+def _address(url: str) -> str | None:
+    """One spelling of an address within a site, None for any other text."""
+    address = url.partition("#")[0].partition("?")[0].rstrip("/").casefold()
+    return address if address.startswith("/") and address.count("/") >= 2 else None
+
+
+def _found(reference: Reference, locales: Mapping[str, list[str]], served: Mapping[str, str]) -> Reference:
+    if reference.target_kind is not NodeKind.API or reference.target_uid in locales:
+        return reference
+    uid = served.get(_address(reference.target_uid) or "")
+    return reference if uid is None else replace(reference, target_uid=uid)
 
 
 def _target(reference: Reference, locale: str, locales: Mapping[str, list[str]], default_locale: str) -> NodeIdentity:
@@ -65,39 +97,64 @@ def _edge(reference: Reference, source: NodeIdentity, target: NodeIdentity) -> E
     )
 
 
+Claimed = TypeVar("Claimed")
+
+
+class _Claims(Generic[Claimed]):
+    """What is said of a node, each with those who may see a page that says it."""
+
+    def __init__(self) -> None:
+        self._seen_by: dict[Claimed, Classes] = {}
+
+    def add(self, claim: Claimed, seen_by: Classes) -> None:
+        self._seen_by[claim] = widened(self._seen_by.get(claim, ()), seen_by)
+
+    def sayable(self, readers: Classes) -> list[Claimed]:
+        """What all of these readers could read on some page: nothing else may stand on a node that they share."""
+        return [claim for claim, seen_by in self._seen_by.items() if covers(seen_by, readers)]
+
+
 @dataclass
 class _Stub:
     """A node that no record describes, gathered from the references that name it."""
 
     identity: NodeIdentity
     kinds: set[NodeKind] = field(default_factory=set)
-    titles: set[str] = field(default_factory=set)
-    extra: dict[str, str | int | float | bool] = field(default_factory=dict)
-    visible_to: set[str] = field(default_factory=set)
+    visible_to: Classes = ()
+    titles: _Claims[str] = field(default_factory=lambda: _Claims[str]())
+    aliases: _Claims[str] = field(default_factory=lambda: _Claims[str]())
+    extra: _Claims[tuple[str, str | int | float | bool]] = field(
+        default_factory=lambda: _Claims[tuple[str, str | int | float | bool]]()
+    )
 
     def named_by(self, source: Node, reference: Reference) -> None:
         self.kinds.add(reference.target_kind)
+        self.visible_to = widened(self.visible_to, source.visible_to)
         if reference.target_title:
-            self.titles.add(reference.target_title)
-        self.extra = {**reference.target_extra, **self.extra}
-        self.visible_to |= set(source.visible_to)
+            self.titles.add(reference.target_title, source.visible_to)
+        for alias in reference.target_aliases:
+            self.aliases.add(alias, source.visible_to)
+        for item in reference.target_extra.items():
+            self.extra.add(item, source.visible_to)
 
     def node(self) -> Node:
         """A kind that says more than `api` wins; of several spellings the first is the title, all are aliases."""
         bare = self.identity.uid.partition(":")[2] or self.identity.uid
-        titles = sorted(self.titles) or [bare]
+        titles = sorted(self.titles.sayable(self.visible_to)) or [bare]
         kind = min(self.kinds, key=lambda kind: (kind is NodeKind.API, kind))
-        extra = dict(self.extra)
+        extra: dict[str, str | int | float | bool] = {}
+        for name, value in self.extra.sayable(self.visible_to):
+            extra.setdefault(name, value)
         language = extra.pop("language", None)
         stub = Node(
             identity=self.identity,
             kind=kind,
             title=titles[0],
             language=None if language is None else str(language),
-            visible_to=tuple(sorted(self.visible_to)),
+            visible_to=self.visible_to,
             extra=extra,
         )
         if kind is NodeKind.API:
             return stub
-        aliases = sorted({name.casefold() for name in (*titles, bare)})
-        return replace(stub, aliases=tuple(aliases))
+        aliases = {name.casefold() for name in (*titles, *self.aliases.sayable(self.visible_to), bare)}
+        return replace(stub, aliases=tuple(sorted(aliases)))

@@ -15,6 +15,7 @@ from adapters.estates.site.configuration import ContentRoot, ContentSection
 from adapters.estates.site.dialect import Dialect
 from adapters.estates.site.index import EstateIndex
 from adapters.estates.site.reading import read_site
+from adapters.estates.site.remembered import PageMemory
 from adapters.estates.yaml_document import YamlInvalid, YamlNode, parse_yaml
 from service.domain.content import NodeRecord
 from service.domain.diagnostics import Diagnostic
@@ -29,8 +30,9 @@ class GithubDocsReader:
 
     format = "github-docs"
 
-    def __init__(self, rules: ReadingRules) -> None:
+    def __init__(self, rules: ReadingRules, memory: PageMemory | None = None) -> None:
         self._rules = rules
+        self._memory = memory
 
     def recognises(self, root: Path) -> bool:
         """Whether one of the first pages declares versions."""

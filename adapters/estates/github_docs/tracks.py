@@ -11,7 +11,8 @@ from adapters.estates.site.references import uid_space
 from adapters.estates.yaml_document import YamlInvalid, YamlNode, parse_yaml
 from service.domain.content import NodeRecord
 from service.domain.diagnostics import Diagnostic, Severity
-from service.domain.graph import Node, NodeIdentity, NodeKind
+from service.domain.graph import EVERYONE, Node, NodeIdentity, NodeKind
+from service.domain.visibility import Classes, narrowed, widened
 
 TRACKS = "data/learning-tracks/"
 
@@ -33,7 +34,7 @@ def link_children(index: EstateIndex) -> Iterator[Diagnostic]:
                 )
             elif entry.uid != page.uid:
                 entry.listed = True
-                entry.parents.append(Parent(page.uid, page.kind, "children", page.path, line, ordinal, page.title))
+                entry.parents.append(Parent(page.uid, page.kind, "children", page.path, line, ordinal))
 
 
 def _child(child: str, folder: str, index: EstateIndex) -> PageEntry | None:
@@ -70,6 +71,7 @@ def _track(
 ) -> Iterator[NodeRecord | Diagnostic]:
     title = " ".join(liquid.phrase(track.text("title") or name.replace("_", " ")).split())
     versions = track.get("versions")
+    readers: Classes = ()
     for ordinal, guide in enumerate(track.scalars("guides"), start=1):
         entry = index.by_address((guide.value or "").strip())
         if entry is None:
@@ -83,9 +85,12 @@ def _track(
                 "Correct the entry, or take it out.",
             )
             continue
-        entry.parents.append(
-            Parent(identity.uid, NodeKind.LEARNING_PATH, "learning-track", path, guide.line, ordinal, title)
-        )
+        readers = widened(readers, entry.visible_to)
+        entry.parents.append(Parent(identity.uid, NodeKind.LEARNING_PATH, "learning-track", path, guide.line, ordinal))
+    # It shows to whoever sees one of its guides, unless its own file is for fewer.
+    visible_to = narrowed(index.visibility.of_path(path), readers or (EVERYONE,))
+    if not visible_to:
+        return
     yield NodeRecord(
         Node(
             identity=identity,
@@ -95,5 +100,6 @@ def _track(
             path=path,
             docset=docset,
             moniker_range=range_of_versions(versions, liquid.feature_versions) if versions is not None else None,
+            visible_to=visible_to,
         )
     )

@@ -16,6 +16,7 @@ from adapters.estates.yaml_document import YamlNode
 from service.domain.content import Block, BlockKind, NodeRecord, Section
 from service.domain.diagnostics import Diagnostic, Severity
 from service.domain.graph import EdgeType, NodeKind, Reference
+from service.domain.visibility import covers
 
 LEARN_KINDS = {
     "LearningPath": NodeKind.LEARNING_PATH,
@@ -187,7 +188,6 @@ class _LearnReader:
                         "prerequisites",
                         self._entry.path,
                         scalar.line,
-                        target_title=target.title,
                     )
                 )
         return references
@@ -199,5 +199,5 @@ class _LearnReader:
                 EdgeType.DEPENDS_ON, bullet.text, "prerequisites", bullet.file, bullet.line, self._entry.locale
             )
             for bullet in prerequisites.bullets
-            if skill_uid(bullet.text) in self._context.index.skills
+            if covers(self._context.index.skills.get(skill_uid(bullet.text), ()), self._entry.visible_to)
         ]

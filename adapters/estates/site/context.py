@@ -3,6 +3,7 @@
 from collections import OrderedDict
 from collections.abc import Sequence
 
+from adapters.estates.estate_settings import EstateSettings
 from adapters.estates.files import EstateFiles, FileUnreadable
 from adapters.estates.markdown.document import MarkdownDocument, Snippet
 from adapters.estates.markdown.parser import markdown_parser, parse_markdown
@@ -30,6 +31,7 @@ class SiteContext:
         rules: ReadingRules,
         docset: str,
         dialect: Dialect,
+        settings: EstateSettings,
     ) -> None:
         self.files = files
         self.index = index
@@ -37,6 +39,7 @@ class SiteContext:
         self.rules = rules
         self.docset = docset
         self.dialect = dialect
+        self.settings = settings
         self.diagnostics: list[Diagnostic] = []
         self._parser = markdown_parser()
         self._includes: OrderedDict[str, IncludedText] = OrderedDict()
@@ -57,18 +60,10 @@ class SiteContext:
         context = ReadingContext(
             load_include=load_include,
             load_snippet=lambda snippet: self.snippet(snippet, page),
-            title_of=self.title_of,
+            title_of=lambda reference: self.index.title_of(reference, page.visible_to),
             pivot_title=lambda pivot: self.index.pivots.get(pivot, pivot),
         )
         return read_document(parse_markdown(self._parser, text), file, first_line, context)
-
-    def title_of(self, reference: str) -> str | None:
-        """The title of the page with this uid, or at this address."""
-        title = self.index.title_of(reference)
-        if title is None and reference.startswith("/"):
-            entry = self.index.by_address(reference)
-            title = entry.title if entry is not None else None
-        return title
 
     def target_path(self, href: str, base: str, page: PageEntry) -> str | None:
         """The estate path that a relative or `~/` reference means; None where it leads out of the estate."""
@@ -146,6 +141,7 @@ class SiteContext:
             )
         kept = self._includes.get(found)
         if kept is not None:
+            self.files.digest(found)  # this page too depends on it, and whoever remembers the page must know
             self._includes.move_to_end(found)
             return kept
         try:

@@ -19,7 +19,9 @@ class Dialect:
     """`head` gives a Markdown file's metadata and its body, as many lines as the source has.
 
     `navigate` runs once every page is indexed: pages learn their parents, and records that are no page come from it.
+    `state` is all else that `head` depends on, as a value.
     """
 
     head: Callable[[SourceText], HeadedText] = split_front_matter
     navigate: Callable[[EstateIndex], Iterator[NodeRecord | Diagnostic]] = _no_navigation
+    state: object = None

@@ -4,8 +4,10 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from adapters.estates.nearest import Nearest
-from service.domain.graph import NodeKind
+from adapters.estates.visibility import Visibility
+from service.domain.graph import EVERYONE, NodeKind
 from service.domain.monikers import Moniker
+from service.domain.visibility import Classes, covers
 
 _FOLDERS = 2_000
 
@@ -20,7 +22,6 @@ class Parent:
     file: str
     line: int
     ordinal: int
-    title: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,7 @@ class PageEntry:
     address: str
     root: int
     mime: str | None = None
+    visible_to: Classes = (EVERYONE,)
     parents: list[Parent] = field(default_factory=list)
     topics: list[str] = field(default_factory=list)
     listed: bool = False
@@ -77,14 +79,16 @@ class OutsideReference:
 class EstateIndex:
     """Look-ups over the estate; uids are exact, paths and addresses fold case as web servers and Windows do."""
 
-    def __init__(self) -> None:
+    def __init__(self, visibility: Visibility) -> None:
+        self.visibility = visibility
         self.pages: dict[str, PageEntry] = {}
         self.retired: dict[str, Retirement] = {}
         self.outside: dict[str, OutsideReference] = {}
         self.monikers: set[Moniker] = set()
         self.pivots: dict[str, str] = {}
         self.achievements: dict[str, str] = {}
-        self.skills: set[str] = set()
+        self.skills: dict[str, Classes] = {}
+        """What modules teach, and who may see that one does."""
         self.inherited: dict[str, Inherited] = {}
         self._by_uid: dict[str, PageEntry] = {}
         self._by_address: dict[str, PageEntry] = {}
@@ -126,11 +130,26 @@ class EstateIndex:
         counts = Counter(entry.locale for entry in self.pages.values())
         return max(sorted(counts), key=lambda locale: counts[locale]) if counts else None
 
-    def title_of(self, uid: str) -> str | None:
-        entry = self._by_uid.get(uid)
+    def remove(self, entry: PageEntry) -> None:
+        """Forget a page that is not published after all; links to it lead nowhere."""
+        del self.pages[entry.path]
+        for known, key in (
+            (self._by_uid, entry.uid),
+            (self._by_address, address_key(entry.address)),
+            (self._by_course, _course_key(entry)),
+        ):
+            if known.get(key) is entry:
+                del known[key]
+        self._folders[_uid_folder(entry.uid)].remove(entry.uid)
+
+    def title_of(self, reference: str, readers: Classes) -> str | None:
+        """The title behind a uid or an address, if all who are to read it may see the page that has it."""
+        entry = self._by_uid.get(reference)
+        if entry is None and reference.startswith("/") and reference not in self.outside:
+            entry = self.by_address(reference)
         if entry is not None:
-            return entry.title
-        outside = self.outside.get(uid)
+            return entry.title if covers(entry.visible_to, readers) else None
+        outside = self.outside.get(reference)
         return outside.name if outside is not None else None
 
     def nearest_uid(self, uid: str) -> str | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Generator, Iterator
 
+from adapters.estates.estate_settings import EstateSettings
 from adapters.estates.files import EstateFiles, FileUnreadable, SourceText, without_suffix
 from adapters.estates.learn.documents import (
     LEARN_KINDS,
@@ -18,10 +19,12 @@ from adapters.estates.site.index import EstateIndex, PageEntry, Parent, Retireme
 from adapters.estates.site.locales import locale_of_path, normal_locale
 from adapters.estates.site.references import path_uid, title_of_path
 from adapters.estates.site.vocabulary import Vocabulary
+from adapters.estates.visibility import VisibilityUndecidable
 from adapters.estates.yaml_document import YamlInvalid, YamlNode, parse_yaml
 from service.domain.diagnostics import Diagnostic, Severity
 from service.domain.graph import NodeIdentity, NodeKind
 from service.domain.monikers import MonikerInvalid, MonikerRange
+from service.domain.visibility import Classes, narrowed, widened
 
 MIME_MARK = "### YamlMime:"
 _MOST_MONIKERS = 1_000
@@ -39,6 +42,7 @@ class EstateIndexer:
         rules: ReadingRules,
         docset: str,
         dialect: Dialect,
+        settings: EstateSettings,
     ) -> None:
         self._dialect = dialect
         self._files = files
@@ -46,9 +50,10 @@ class EstateIndexer:
         self._rules = rules
         self._docset = docset
         self._identities: dict[NodeIdentity, str] = {}
-        self._vocabulary = Vocabulary()
+        self._vocabulary = Vocabulary(settings.names)
         self._members: list[tuple[PageEntry, list[YamlNode]]] = []
-        self.index = EstateIndex()
+        self._withheld: list[tuple[str, list[YamlNode]]] = []
+        self.index = EstateIndex(settings.visibility)
 
     def run(self) -> Iterator[Diagnostic]:
         for path in self._files.paths:
@@ -62,6 +67,7 @@ class EstateIndexer:
                 if self._place(path) is not None:
                     yield error.diagnostic(path)
         yield from self._link_members()
+        yield from self._narrow_units()
         yield from self._vocabulary.findings()
 
     def _markdown(self, path: str) -> Iterator[Diagnostic]:
@@ -73,7 +79,9 @@ class EstateIndexer:
         metadata = headed.metadata.over(self._defaults(path, place))
         self._monikers(metadata)
         title = headed.metadata.text("title") or first_heading(headed.body) or title_of_path(path)
-        known = yield from self._add(path, place, NodeKind.PAGE, headed.metadata.text("uid"), title, metadata, None)
+        known = yield from self._add(
+            path, place, NodeKind.PAGE, headed.metadata.text("uid"), title, metadata, None, headed.is_whole
+        )
         if known:
             self._vocabulary.add(headed.metadata)
             self._redirected(self.index.pages[path], headed.metadata)
@@ -125,13 +133,16 @@ class EstateIndexer:
             )
         known = yield from self._add(path, place, kind, uid, title, metadata, mime)
         entry = self.index.pages.get(path)
+        members = members_of(document, kind)
         if not known or entry is None:
+            self._withheld.append((self._locale(path, metadata), members))
             return
         self._vocabulary.add(own)
-        self._members.append((entry, members_of(document, kind)))
+        self._members.append((entry, members))
         if kind is NodeKind.MODULE:
             self.index.inherited[entry.uid] = inherited_from(own)
-            self.index.skills.update(abstract_skills(document))
+            for skill in abstract_skills(document):
+                self.index.skills[skill] = widened(self.index.skills.get(skill, ()), entry.visible_to)
 
     def _add(
         self,
@@ -142,7 +153,9 @@ class EstateIndexer:
         title: str,
         metadata: Metadata,
         mime: str | None,
+        is_whole: bool = True,
     ) -> Generator[Diagnostic, None, bool]:
+        """Whether the file is a page now. `is_whole`: `metadata` is all that its author wrote."""
         root = self._roots[place]
         match = root.section_of(path)
         locale = self._locale(path, metadata)
@@ -160,8 +173,19 @@ class EstateIndexer:
                 fix="Give one of the two another uid, or delete it.",
             )
             return False
+        try:
+            if self.index.visibility.reads_metadata and not is_whole:
+                raise VisibilityUndecidable("the front matter")
+            visible_to = self.index.visibility.of_page(path, metadata)
+        except VisibilityUndecidable as error:
+            yield _undecidable(path, f"the rules of visibility ask for {error.field}, which can't be read")
+            return False
+        if not visible_to:
+            yield _seen_by_nobody(path)
+            return False
         address = root.address_of(*match)
-        self.index.add(PageEntry(path, identity.uid, kind, locale, " ".join(title.split()), address, place, mime))
+        title = " ".join(title.split())
+        self.index.add(PageEntry(path, identity.uid, kind, locale, title, address, place, mime, visible_to))
         return True
 
     def _place(self, path: str) -> int | None:
@@ -234,10 +258,34 @@ class EstateIndexer:
                     continue
                 entry.listed = True
                 entry.parents.append(
-                    Parent(
-                        collection.uid, collection.kind, via, collection.path, member.line, ordinal, collection.title
-                    )
+                    Parent(collection.uid, collection.kind, via, collection.path, member.line, ordinal)
                 )
+
+    def _narrow_units(self) -> Iterator[Diagnostic]:
+        """A unit is no more visible than the modules that hold it, for there its audience is written."""
+        owners: dict[str, Classes] = {}
+        for collection, members in self._members:
+            if collection.kind is NodeKind.MODULE:
+                self._own(owners, members, collection.locale, collection.visible_to)
+        for locale, members in self._withheld:
+            self._own(owners, members, locale, ())
+        for entry in [entry for entry in self.index.pages.values() if entry.kind is NodeKind.UNIT]:
+            if entry.path in owners:
+                entry.visible_to = narrowed(entry.visible_to, owners[entry.path])
+                if not entry.visible_to:
+                    self.index.remove(entry)
+                    yield _seen_by_nobody(entry.path)
+            elif self.index.visibility.reads_metadata:
+                self.index.remove(entry)
+                yield _undecidable(
+                    entry.path, "no module that can be read lists this unit, and its module may say more"
+                )
+
+    def _own(self, owners: dict[str, Classes], members: list[YamlNode], locale: str, classes: Classes) -> None:
+        for member in members:
+            entry = self._member((member.value or "").strip(), locale)
+            if entry is not None:
+                owners[entry.path] = widened(owners.get(entry.path, ()), classes)
 
     def _member(self, uid: str, locale: str) -> PageEntry | None:
         path = self._identities.get(NodeIdentity(uid, locale))
@@ -259,6 +307,28 @@ def yaml_diagnostic(path: str, error: YamlInvalid) -> Diagnostic:
         Severity.ERROR,
         error.column,
         "Correct the YAML; indent with spaces, quote values that hold a colon.",
+    )
+
+
+def _undecidable(path: str, reason: str) -> Diagnostic:
+    return Diagnostic(
+        path,
+        1,
+        "visibility_undecidable",
+        f"Who may see this page can't be told, so it was left out: {reason}.",
+        Severity.ERROR,
+        fix="Correct the metadata; give a field that a rule compares a text or a list of texts.",
+    )
+
+
+def _seen_by_nobody(path: str) -> Diagnostic:
+    return Diagnostic(
+        path,
+        1,
+        "visibility_nobody",
+        "The rules that hold for this page name no class in common; nobody may see it, so it was left out.",
+        Severity.ERROR,
+        fix="Let one of the rules name more classes, or hold for fewer pages.",
     )
 
 

@@ -145,10 +145,10 @@ class LinkResolver:
 
     def _page(self, link: Link, entry: PageEntry, via: str) -> Reference:
         if link.role is LinkRole.PREREQUISITE:
-            return self._reference(link, EdgeType.DEPENDS_ON, entry.uid, "prerequisites", NodeKind.API, entry.title)
+            return self._reference(link, EdgeType.DEPENDS_ON, entry.uid, "prerequisites", NodeKind.API)
         if link.role is LinkRole.RELATED and via != "xref":
             via = "related-link"
-        return self._reference(link, EdgeType.XREF, entry.uid, via, NodeKind.API, entry.title)
+        return self._reference(link, EdgeType.XREF, entry.uid, via, NodeKind.API)
 
     def _retired(self, link: Link, retired: Retirement, via: str) -> Iterator[Reference | Diagnostic]:
         yield self._reference(link, EdgeType.XREF, retired.uid, via, NodeKind.RETIRED)

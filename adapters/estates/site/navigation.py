@@ -1,7 +1,7 @@
 """Tables of contents (toc.yml) → what each page is part of."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from adapters.estates.files import EstateFiles, FileUnreadable, without_suffix
@@ -14,6 +14,7 @@ from adapters.estates.yaml_document import YamlInvalid, YamlNode, parse_yaml
 from service.domain.content import NodeRecord
 from service.domain.diagnostics import Diagnostic, Severity
 from service.domain.graph import EdgeType, Node, NodeIdentity, NodeKind, Reference
+from service.domain.visibility import Classes, widened
 
 TOC_NAMES = frozenset({"toc.yml", "toc.yaml", "toc.json"})
 _PAGE_SUFFIXES = ("", ".md", ".markdown", ".yml", ".yaml")
@@ -22,12 +23,16 @@ _REFERRED_DEPTH = 100
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """An item to read: the file it stands in, what it is under, and the tocs that led here."""
+    """An item to read: the file it stands in, what it is under, and the tocs that led here.
+
+    `groups` are the names of the topics above it, `topics` their uids.
+    """
 
     node: YamlNode
     file: str
     above: Parent | None
     groups: tuple[str, ...]
+    topics: tuple[str, ...]
     trail: tuple[str, ...]
     ordinal: int
 
@@ -42,6 +47,7 @@ class Navigation:
         self._docset = docset
         self._locale = locale
         self._topics: dict[str, NodeRecord] = {}
+        self._readers: dict[str, Classes] = {}
         self._referred: set[str] = set()
         self._visited: set[tuple[str, str]] = set()
         self._findings: list[Diagnostic] = []
@@ -56,7 +62,11 @@ class Navigation:
         for path in starts:
             self._walk(path, tocs)
         yield from self._findings
-        yield from self._topics.values()
+        for uid, record in self._topics.items():
+            # A group shows to whoever sees a page in it: those pages carry its name.
+            readers = self._readers.get(uid) or self._index.visibility.of_path(record.node.path or "")
+            if readers:
+                yield replace(record, node=replace(record.node, visible_to=readers))
 
     def _tocs(self) -> list[str]:
         """Every toc of the root but its breadcrumbs, which say where the site stands among others."""
@@ -109,16 +119,24 @@ class Navigation:
     # The walk
 
     def _walk(self, start: str, tocs: dict[str, YamlNode]) -> None:
-        pending = list(reversed(self._places(tocs[start], start, None, (), (start,))))
+        pending = list(reversed(self._places(tocs[start], start, None, (), (), (start,))))
         while pending:
             place = pending.pop()
             pending.extend(reversed(list(self._item(place, tocs))))
 
     def _places(
-        self, toc: YamlNode, file: str, above: Parent | None, groups: tuple[str, ...], trail: tuple[str, ...]
+        self,
+        toc: YamlNode,
+        file: str,
+        above: Parent | None,
+        groups: tuple[str, ...],
+        topics: tuple[str, ...],
+        trail: tuple[str, ...],
     ) -> list[_Place]:
         items = toc.items if toc.items is not None else toc.sequence("items")
-        return [_Place(item, file, above, groups, trail, ordinal) for ordinal, item in enumerate(items, start=1)]
+        return [
+            _Place(item, file, above, groups, topics, trail, ordinal) for ordinal, item in enumerate(items, start=1)
+        ]
 
     def _item(self, place: _Place, tocs: dict[str, YamlNode]) -> Iterator[_Place]:
         item = place.node
@@ -131,16 +149,17 @@ class Navigation:
             if (target := self._toc_of(item.text(name), place.file)) is not None and target in tocs
         ]
         children = item.sequence("items")
-        above, groups = place.above, place.groups
+        above, groups, topics = place.above, place.groups, place.topics
         if page is not None:
             self._belongs(page, place)
-            above = Parent(page.uid, page.kind, "toc", place.file, item.line, place.ordinal, page.title)
+            above = Parent(page.uid, page.kind, "toc", place.file, item.line, place.ordinal)
         elif children or referred:
             name = item.text("name") or item.text("displayName")
             if name is not None:
                 above = self._topic(name, place)
-                groups = (*groups, name)
-        yield from self._children(children, place, above, groups)
+                groups, topics = (*groups, name), (*topics, above.uid)
+        for ordinal, child in enumerate(children, start=1):
+            yield _Place(child, place.file, above, groups, topics, place.trail, ordinal)
         for target in referred:
             if target in place.trail or len(place.trail) >= _REFERRED_DEPTH:
                 self._report(place, "toc_cycle", f"{target} refers to itself.", "Take one of the references out.")
@@ -149,13 +168,7 @@ class Navigation:
             if visit in self._visited:
                 continue
             self._visited.add(visit)
-            yield from self._places(tocs[target], target, above, groups, (*place.trail, target))
-
-    def _children(
-        self, children: list[YamlNode], place: _Place, above: Parent | None, groups: tuple[str, ...]
-    ) -> Iterator[_Place]:
-        for ordinal, child in enumerate(children, start=1):
-            yield _Place(child, place.file, above, groups, place.trail, ordinal)
+            yield from self._places(tocs[target], target, above, groups, topics, (*place.trail, target))
 
     def _page(self, place: _Place) -> PageEntry | None:
         """The page of an item: by uid, by topicHref, by href."""
@@ -197,10 +210,12 @@ class Navigation:
     def _belongs(self, page: PageEntry, place: _Place) -> None:
         page.listed = True
         page.topics.extend(group for group in place.groups if group not in page.topics)
+        for uid in place.topics:
+            self._readers[uid] = widened(self._readers.get(uid, ()), page.visible_to)
         above = place.above
         if above is None or above.uid == page.uid or any(parent.uid == above.uid for parent in page.parents):
             return
-        parent = Parent(above.uid, above.kind, "toc", place.file, place.node.line, place.ordinal, above.title)
+        parent = Parent(above.uid, above.kind, "toc", place.file, place.node.line, place.ordinal)
         page.parents.append(parent)
 
     def _topic(self, name: str, place: _Place) -> Parent:
@@ -220,7 +235,7 @@ class Navigation:
                 ),
                 references=() if above is None else (self._part_of(above, place),),
             )
-        return Parent(uid, NodeKind.TOPIC, "toc", place.file, place.node.line, place.ordinal, name)
+        return Parent(uid, NodeKind.TOPIC, "toc", place.file, place.node.line, place.ordinal)
 
     def _part_of(self, above: Parent, place: _Place) -> Reference:
         return Reference(
@@ -231,7 +246,6 @@ class Navigation:
             place.node.line,
             target_locale=self._locale if above.kind is NodeKind.TOPIC else None,
             target_kind=above.kind,
-            target_title=above.title,
             ordinal=place.ordinal,
         )
 

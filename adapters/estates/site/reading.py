@@ -1,7 +1,10 @@
 """One estate → its records and findings: index first, then page by page."""
 
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
 
+from adapters.estates.estate_settings import EstateSettings, read_estate_settings
 from adapters.estates.files import EstateFiles, FileUnreadable
 from adapters.estates.learn.documents import LEARN_KINDS, read_learn_document
 from adapters.estates.metadata import Metadata
@@ -18,10 +21,12 @@ from adapters.estates.site.navigation import Navigation
 from adapters.estates.site.outside import read_xref_maps
 from adapters.estates.site.records import CodeSamples
 from adapters.estates.site.redirections import Successors, read_redirections
+from adapters.estates.site.remembered import PageMemory, RememberedPages
 from adapters.estates.site.yaml_pages import read_yaml_page
 from adapters.estates.yaml_document import YamlInvalid, parse_yaml
 from service.domain.content import NodeRecord
-from service.domain.diagnostics import Diagnostic, Severity
+from service.domain.diagnostics import Diagnostic, EstateRefused, Severity
+from service.domain.graph import NodeIdentity, NodeKind
 
 PLAIN_DIALECT = Dialect()
 
@@ -32,22 +37,48 @@ def read_site(
     rules: ReadingRules,
     docset: str,
     dialect: Dialect = PLAIN_DIALECT,
+    *,
+    is_configured: bool = True,
+    memory: PageMemory | None = None,
 ) -> Iterator[NodeRecord | Diagnostic]:
-    """Everything that the content roots publish."""
+    """Everything that the content roots publish. `is_configured`: no configuration was left out as unreadable.
+    `memory`: of the readings before this one.
+
+    Raises EstateRefused, before the first record.
+    """
+    settings = read_estate_settings(files)
+    if settings.visibility.reads_metadata and not is_configured:
+        raise EstateRefused([_unconfigured(settings)])
+    rules = replace(rules, site_hosts=(*rules.site_hosts, *settings.site_hosts))
     roots = tuple(with_base(root, files, docset) for root in roots)
-    indexer = EstateIndexer(files, roots, rules, docset, dialect)
+    indexer = EstateIndexer(files, roots, rules, docset, dialect, settings)
     yield from indexer.run()
     index = indexer.index
     yield from read_xref_maps(files, index)
     yield from read_redirections(files, index, roots, docset)
     for position, root in enumerate(roots):
-        navigation = Navigation(files, index, root, docset, index.main_locale or rules.default_locale.lower())
+        locale = index.main_locale or rules.default_locale.lower()
+        navigation = Navigation(files, index, root, docset, locale)
         yield from navigation.read()
         if navigation.found:
             yield from _orphans(index, position)
     yield from dialect.navigate(index)
-    yield from _read_pages(SiteContext(files, index, roots, rules, docset, dialect))
+    frame = (roots, rules, docset, settings, dialect.state)
+    pages = RememberedPages(memory or PageMemory(0), files, index, frame)
+    yield from _read_pages(index, pages, SiteContext(pages.files, pages.index, roots, rules, docset, dialect, settings))
     yield from Successors(index, rules).records(docset)
+
+
+def _unconfigured(settings: EstateSettings) -> Diagnostic:
+    return Diagnostic(
+        settings.visibility.file,
+        1,
+        "visibility_undecidable",
+        "The rules of visibility ask for metadata, and the configuration that gives pages their metadata can't be "
+        "read. Nothing of the estate was published.",
+        Severity.ERROR,
+        fix="Correct the configuration.",
+    )
 
 
 def _orphans(index: EstateIndex, root: int) -> Iterator[Diagnostic]:
@@ -63,18 +94,31 @@ def _orphans(index: EstateIndex, root: int) -> Iterator[Diagnostic]:
             )
 
 
-def _read_pages(context: SiteContext) -> Iterator[NodeRecord | Diagnostic]:
+def _read_pages(
+    index: EstateIndex, pages: RememberedPages, context: SiteContext
+) -> Iterator[NodeRecord | Diagnostic]:
+    """Each page with the code samples that it shows; a sample that several show is the first one's by path."""
     resolver = LinkResolver(context.files, context.index, context.roots, context.rules)
-    samples = CodeSamples(context)
-    for path in sorted(context.index.pages):
-        entry = context.index.pages[path]
-        try:
-            yield from _read_page(entry, context, resolver, samples)
-        except FileUnreadable as error:
-            yield error.diagnostic(path)
+    shown: set[NodeIdentity] = set()
+    for path in sorted(index.pages):
+        entry = index.pages[path]
+        for found in pages.read(entry, partial(_read_page, entry, context, resolver)):
+            if isinstance(found, NodeRecord) and found.node.kind is NodeKind.CODE_SAMPLE:
+                if found.node.identity in shown:
+                    continue
+                shown.add(found.node.identity)
+            yield found
+    pages.keep()
 
 
-def _read_page(
+def _read_page(entry: PageEntry, context: SiteContext, resolver: LinkResolver) -> Iterator[NodeRecord | Diagnostic]:
+    try:
+        yield from _read_source(entry, context, resolver, CodeSamples(context))
+    except FileUnreadable as error:
+        yield error.diagnostic(entry.path)
+
+
+def _read_source(
     entry: PageEntry, context: SiteContext, resolver: LinkResolver, samples: CodeSamples
 ) -> Iterator[NodeRecord | Diagnostic]:
     root = context.roots[entry.root]

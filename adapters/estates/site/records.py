@@ -46,7 +46,7 @@ def page_record(entry: PageEntry, content: PageContent, context: SiteContext) ->
     """One record, after the findings about its metadata."""
     metadata = content.metadata
     references: list[Reference] = [parent_reference(entry, ordinal) for ordinal in range(len(entry.parents))]
-    references += vocabulary_references(metadata)
+    references += vocabulary_references(metadata, context.settings.names)
     expression = metadata.datum("monikerRange", "moniker_range", "monikers")
     monikers: tuple[str, ...] = ()
     range_text = " || ".join(metadata.texts("monikerRange", "moniker_range", "monikers")) or None
@@ -73,9 +73,9 @@ def page_record(entry: PageEntry, content: PageContent, context: SiteContext) ->
         summary=content.summary or metadata.text("summary", "description", "intro"),
         path=entry.path,
         docset=context.docset,
-        products=products_of(metadata) or content.inherited.products,
+        products=products_of(metadata, context.settings.names) or content.inherited.products,
         topics=tuple(dict.fromkeys((*topics_of(metadata), *entry.topics))),
-        roles=roles_of(metadata) or content.inherited.roles,
+        roles=roles_of(metadata, context.settings.names) or content.inherited.roles,
         audience=metadata.texts("audience", "ms.audience"),
         region=metadata.texts("region", "regions", "ms.region"),
         level=level or content.inherited.level,
@@ -83,6 +83,7 @@ def page_record(entry: PageEntry, content: PageContent, context: SiteContext) ->
         monikers=monikers,
         aliases=tuple(alias for alias in metadata.texts("aliases", "alias") if alias != entry.uid),
         last_modified=last_modified(metadata),
+        visible_to=entry.visible_to,
         extra=content.extra | _translation_extra(metadata),
     )
     yield NodeRecord(node, content.sections, _distinct(references))
@@ -96,9 +97,7 @@ def parent_reference(entry: PageEntry, position: int) -> Reference:
         via=parent.via,
         file=parent.file,
         line=parent.line,
-        target_locale=entry.locale,
         target_kind=parent.kind,
-        target_title=parent.title,
         ordinal=parent.ordinal,
     )
 
@@ -164,7 +163,7 @@ class CodeSamples:
             yield from self._snippet(snippet, page, entry)
 
     def _listing(self, listing: Listing, page: Node, entry: PageEntry) -> Iterator[NodeRecord]:
-        uid = listing_uid(listing, self._context.docset)
+        uid = listing_uid(listing, self._context.docset, page.visible_to)
         if not self._first(uid, page):
             return
         block = Block(BlockKind.CODE, listing.text, listing.line, listing.language or None)
@@ -176,7 +175,7 @@ class CodeSamples:
         path = self._context.snippet_path(snippet, entry)
         if path is None or self._context.files.find(path) is None:
             return
-        uid = snippet_uid(self._context.docset, path, snippet.part)
+        uid = snippet_uid(self._context.docset, path, snippet.part, page.visible_to)
         if (uid, page.identity.locale) in self._seen:
             return
         code = self._context.snippet(snippet, entry)
@@ -215,6 +214,7 @@ class CodeSamples:
             monikers=page.monikers,
             last_modified=page.last_modified,
             language=language or None,
+            visible_to=page.visible_to,
         )
         return NodeRecord(node, (section,))
 

@@ -2,18 +2,20 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
 
 from adapters.estates.files import EstateFiles, FileUnreadable, normalise, without_suffix
 from adapters.estates.rules import ReadingRules
 from adapters.estates.site.configuration import ContentRoot
-from adapters.estates.site.index import EstateIndex, Retirement
+from adapters.estates.site.index import EstateIndex, PageEntry, Retirement
 from adapters.estates.site.links import without_locale
 from adapters.estates.site.references import path_uid, title_of_path
 from service.domain.content import NodeRecord
 from service.domain.diagnostics import Diagnostic, Severity
-from service.domain.graph import EdgeType, Node, NodeIdentity, NodeKind, Reference
+from service.domain.graph import EVERYONE, EdgeType, Node, NodeIdentity, NodeKind, Reference
+from service.domain.visibility import Classes, narrowed
 
 _LARGE_FILES = 16
 """A redirection file or xref map may be this many times as large as a page."""
@@ -138,13 +140,13 @@ class Successors:
     def __init__(self, index: EstateIndex, rules: ReadingRules) -> None:
         self._index = index
         self._rules = rules
-        self._loops: dict[str, bool] = {}
+        self._ends: dict[str, _End | None] = {}
 
     def records(self, docset: str) -> Iterator[NodeRecord | Diagnostic]:
         locale = self._index.main_locale or self._rules.default_locale.lower()
         for retirement in self._index.retired.values():
-            reference: Reference | None = None
-            if self.loops(retirement):
+            end = self.end(retirement)
+            if end is None:
                 yield Diagnostic(
                     retirement.file,
                     retirement.line,
@@ -153,42 +155,55 @@ class Successors:
                     Severity.ERROR,
                     fix="Let one of the redirections end at a page.",
                 )
-            else:
-                reference = self._reference(retirement)
+            visible_to = end.visible_to if end is not None else self._index.visibility.of_path(retirement.path)
+            if not visible_to:
+                continue
             node = Node(
                 identity=NodeIdentity(retirement.uid, locale),
                 kind=NodeKind.RETIRED,
                 title=title_of_path(retirement.path),
                 url=retirement.address,
+                summary=end.title if end is not None else None,
                 path=retirement.path,
                 docset=docset,
+                aliases=tuple(sorted({retirement.address.casefold(), retirement.path.casefold()})),
+                visible_to=visible_to,
             )
-            yield NodeRecord(node, references=(reference,) if reference is not None else ())
+            yield NodeRecord(node, references=() if end is None else (self._reference(retirement),))
 
-    def loops(self, retirement: Retirement) -> bool:
-        """Whether following this redirection never ends."""
-        walked: list[str] = []
-        current: Retirement | None = retirement
+    def end(self, retirement: Retirement) -> "_End | None":
+        """Where following this redirection ends, None where it never does."""
+        walked: list[Retirement] = []
         met: set[str] = set()
-        verdict = False
-        while current is not None:
-            if current.uid in self._loops:
-                verdict = self._loops[current.uid]
-                break
-            if current.uid in met:
-                verdict = True
-                break
+        current: Retirement | None = retirement
+        while current is not None and current.uid not in self._ends and current.uid not in met:
             met.add(current.uid)
-            walked.append(current.uid)
+            walked.append(current)
             current = self._next(current)
-        self._loops.update(dict.fromkeys(walked, verdict))
-        return verdict
+        end = self._last(walked[-1]) if current is None else self._ends.get(current.uid)
+        for passed in reversed(walked):
+            if end is not None:
+                # A page that is gone is no less secret than the page that took its place, nor than its own folder.
+                end = replace(end, visible_to=narrowed(end.visible_to, self._index.visibility.of_path(passed.path)))
+            self._ends[passed.uid] = end
+        return self._ends[retirement.uid]
+
+    def _last(self, retirement: Retirement) -> "_End":
+        entry = self._page(retirement)
+        if entry is None:
+            return _End(retirement.target, (EVERYONE,))
+        return _End(entry.title, entry.visible_to)
 
     def _next(self, retirement: Retirement) -> Retirement | None:
         address = self._site_address(retirement.target)
-        if address is None or self._index.by_uid(retirement.target) or self._index.by_address(address):
+        if address is None or self._page(retirement) is not None:
             return None
         return self._index.retired_address(address)
+
+    def _page(self, retirement: Retirement) -> PageEntry | None:
+        entry = self._index.by_uid(retirement.target)
+        address = self._site_address(retirement.target)
+        return self._index.by_address(address) if entry is None and address is not None else entry
 
     def _site_address(self, target: str) -> str | None:
         """The target as an address of this site, None when it is on another."""
@@ -201,7 +216,7 @@ class Successors:
         return without_locale(parts.path) if parts.path.startswith("/") else None
 
     def _reference(self, retirement: Retirement) -> Reference:
-        uid, kind, title = self._target(retirement)
+        uid, kind = self._target(retirement)
         extra: dict[str, str | int | float | bool] = {"url": retirement.target} if kind is NodeKind.API else {}
         return Reference(
             type=EdgeType.SUPERSEDED_BY,
@@ -210,19 +225,23 @@ class Successors:
             file=retirement.file,
             line=retirement.line,
             target_kind=kind,
-            target_title=title,
             target_extra=extra,
         )
 
-    def _target(self, retirement: Retirement) -> tuple[str, NodeKind, str | None]:
-        target = retirement.target
-        entry = self._index.by_uid(target)
-        address = self._site_address(target)
-        if entry is None and address is not None:
-            entry = self._index.by_address(address)
-            retired = self._index.retired_address(address) if entry is None else None
-            if retired is not None:
-                return retired.uid, NodeKind.RETIRED, None
+    def _target(self, retirement: Retirement) -> tuple[str, NodeKind]:
+        entry = self._page(retirement)
         if entry is not None:
-            return entry.uid, entry.kind, entry.title
-        return address.rstrip("/") or "/" if address is not None else target, NodeKind.API, None
+            return entry.uid, entry.kind
+        address = self._site_address(retirement.target)
+        if address is None:
+            return retirement.target, NodeKind.API
+        retired = self._index.retired_address(address)
+        return (retired.uid, NodeKind.RETIRED) if retired is not None else (address.rstrip("/") or "/", NodeKind.API)
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """What is there today: its title, or an address outside the estate, and who may hear of it."""
+
+    title: str
+    visible_to: Classes

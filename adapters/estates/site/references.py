@@ -11,8 +11,9 @@ from adapters.estates.site.index import PageEntry
 from adapters.estates.site.links import LinkResolver
 from adapters.estates.site.locales import is_locale
 from service.domain.diagnostics import Diagnostic, Severity
-from service.domain.graph import NEUTRAL_LOCALE, EdgeType, NodeKind, Reference
+from service.domain.graph import EVERYONE, NEUTRAL_LOCALE, EdgeType, NodeKind, Reference
 from service.domain.monikers import Moniker, MonikerInvalid, MonikerRange
+from service.domain.visibility import Classes
 
 
 def document_references(
@@ -40,7 +41,7 @@ def document_references(
         if is_substantial(listing.text, context):
             yield Reference(
                 type=EdgeType.IMPLEMENTED_BY,
-                target_uid=listing_uid(listing, context.docset),
+                target_uid=listing_uid(listing, context.docset, page.visible_to),
                 via="fenced-code",
                 file=listing.file,
                 line=listing.line,
@@ -89,7 +90,7 @@ def snippet_reference(snippet: Snippet, page: PageEntry, context: SiteContext) -
     extra: dict[str, str | int | float | bool] = {"language": snippet.language} if snippet.language else {}
     return Reference(
         type=EdgeType.IMPLEMENTED_BY,
-        target_uid=snippet_uid(context.docset, path, snippet.part),
+        target_uid=snippet_uid(context.docset, path, snippet.part, page.visible_to),
         via="snippet",
         file=snippet.file,
         line=snippet.line,
@@ -100,8 +101,8 @@ def snippet_reference(snippet: Snippet, page: PageEntry, context: SiteContext) -
     )
 
 
-def snippet_uid(docset: str, path: str, part: str) -> str:
-    return f"{uid_space(docset)}/{path}" + (f"#{part}" if part else "")
+def snippet_uid(docset: str, path: str, part: str, visible_to: Classes) -> str:
+    return f"{uid_space(docset)}/{path}" + (f"#{part}" if part else "") + _own_name(visible_to)
 
 
 def snippet_title(path: str, part: str) -> str:
@@ -109,10 +110,17 @@ def snippet_title(path: str, part: str) -> str:
     return f"{name} ({part})" if part else name
 
 
-def listing_uid(listing: Listing, docset: str) -> str:
+def listing_uid(listing: Listing, docset: str, visible_to: Classes) -> str:
     """The same code is the same sample, wherever in the docset it stands."""
     digest = hashlib.sha256(f"{listing.language}\n{listing.text}".encode()).hexdigest()
-    return f"{uid_space(docset)}/code/{digest[:20]}"
+    return f"{uid_space(docset)}/code/{digest[:20]}" + _own_name(visible_to)
+
+
+def _own_name(visible_to: Classes) -> str:
+    """A sample has the title and address of a page that shows it: pages for different readers have their own."""
+    if EVERYONE in visible_to:
+        return ""
+    return "~" + hashlib.sha256("\n".join(visible_to).encode()).hexdigest()[:8]
 
 
 def listing_title(listing: Listing, page: PageEntry) -> str:

@@ -245,4 +245,6 @@ def test_a_product_that_only_one_page_names_so_is_probably_misspelt(tmp_path):
     files |= {"x/index.yml": module(8, "azure-funtions"), "y/index.yml": module(9, "teapot")}
     estate = read(tmp_path, files)
     assert estate.found("unknown_product") == [("x/index.yml", 5)]
-    assert [found.fix for found in estate.diagnostics] == ["Did you mean azure-functions?"]
+    [found] = [found for found in estate.diagnostics if found.code == "unknown_product"]
+    assert found.fix == "Did you mean azure-functions?"
+    assert estate.found("products_undeclared") == [("0/index.yml", 5)]

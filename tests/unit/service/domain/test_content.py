@@ -29,7 +29,9 @@ NODES = st.builds(
 )
 BLOCKS = st.builds(Block, st.sampled_from(BlockKind), TEXT, st.integers(1, 99), st.none() | TEXT)
 SECTIONS = st.builds(Section, TEXT, TEXT, st.integers(1, 6), st.lists(BLOCKS, max_size=3).map(tuple))
-REFERENCES = st.builds(Reference, st.sampled_from(EdgeType), TEXT, TEXT, TEXT, st.integers(1, 99), ordinal=st.none())
+REFERENCES = st.builds(
+    Reference, st.sampled_from(EdgeType), TEXT, TEXT, TEXT, st.integers(1, 99), ordinal=st.none(), target_aliases=LISTS
+)
 RECORDS = st.builds(
     NodeRecord, NODES, st.lists(SECTIONS, max_size=3).map(tuple), st.lists(REFERENCES, max_size=3).map(tuple)
 )

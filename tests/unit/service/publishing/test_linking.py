@@ -80,6 +80,50 @@ def test_a_stub_shows_to_whoever_may_see_one_of_those_who_name_it_and_to_no_one_
     assert graph.nodes[NodeIdentity("secret", NEUTRAL_LOCALE)].visible_to == ("partners", "staff")
 
 
+def test_a_stub_says_nothing_that_one_of_its_readers_could_not_have_read() -> None:
+    def named(title: str, alias: str) -> Reference:
+        return xref(
+            "x", target_kind=NodeKind.SKILL, target_title=title, target_aliases=(alias,), target_extra={"o": alias}
+        )
+
+    secret = record("a", named("Project Falcon", "falcon"), visible_to=("staff",))
+    other = record("b", named("Project Heron", "heron"), visible_to=("partners",))
+    stub = NodeIdentity("x", NEUTRAL_LOCALE)
+    alone, shared = linked(secret).nodes[stub], linked(secret, other).nodes[stub]
+    assert (alone.title, alone.aliases, alone.extra) == (
+        "Project Falcon",
+        ("falcon", "project falcon", "x"),
+        {"o": "falcon"},
+    )
+    assert (shared.title, shared.aliases, shared.extra) == ("x", ("x",), {})
+    openly = linked(secret, record("c", named("Open", "open"))).nodes[stub]
+    assert (openly.title, openly.visible_to, openly.extra) == ("Open", ("*",), {"o": "open"})
+    alike = linked(secret, record("d", named("Project Falcon", "heron"), visible_to=("partners",))).nodes[stub]
+    assert (alike.title, alike.visible_to) == ("Project Falcon", ("partners", "staff"))
+
+
+def served(uid: str, url: str, *references: Reference, locale: str = "en-us") -> NodeRecord:
+    return NodeRecord(Node(NodeIdentity(uid, locale), NodeKind.PAGE, uid.title(), url=url), references=references)
+
+
+def test_an_address_that_another_estate_serves_is_the_page_there() -> None:
+    away = xref("/Site/b", target_extra={"url": "/site/b"})
+    graph = linked(record("a", away), served("b", "/site/b/"), served("c", "/site/c"))
+    assert targets(graph) == [NodeIdentity("b", "en-us")]
+    assert set(graph.nodes) == {NodeIdentity(uid, "en-us") for uid in "abc"}
+    german = linked(record("a", away, locale="de-de"), served("b", "/site/b"), served("b", "/site/b", locale="de-de"))
+    assert targets(german) == [NodeIdentity("b", "de-de")]
+
+
+def test_an_address_that_two_pages_claim_or_any_site_may_have_tells_nothing() -> None:
+    def left(uid: str, *others: NodeRecord) -> list[NodeIdentity]:
+        return targets(linked(record("a", xref(uid)), *others))
+
+    assert left("/x/y", served("b", "/x/y"), served("c", "/x/y")) == [NodeIdentity("/x/y", NEUTRAL_LOCALE)]
+    assert left("/start", served("b", "/start")) == [NodeIdentity("/start", NEUTRAL_LOCALE)]
+    assert left("/x/y", served("b", "https://other.example.org/x/y")) == [NodeIdentity("/x/y", NEUTRAL_LOCALE)]
+
+
 def test_the_same_link_twice_is_one_edge_from_its_first_line() -> None:
     graph = linked(record("a", xref("b", line=9), xref("b", line=3), xref("b", line=5, via="toc")), record("b"))
     assert [(edge.via, edge.line) for edge in graph.edges] == [("link", 3), ("toc", 5)]
