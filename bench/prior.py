@@ -1,6 +1,7 @@
 """What the graph prior does to judged orders, and whether a bonus for direct neighbours would do as well.
 
 python -m bench.prior              link-text and learn-quiz, with the settings' defaults
+python -m bench.prior --only SET   one of them: link-text, 'link-text, maui' or learn-quiz
 python -m bench.prior --choose     what other choices do to one half of link-text; the other half is reported
 
 The reader stands on `current_document`, or for comparison on `wrong_document`. On the right page an estate may hold the
@@ -233,18 +234,27 @@ async def asked_of(case_name: str, estate: str, answers: Answers) -> Asked:
     return Asked(case_name, judged, await windows_of(case, judged), graph, answers)
 
 
-async def main(choosing: bool) -> None:
+ASKED: Mapping[str, tuple[str, Answers]] = {
+    "link-text": ("entity-framework", judged_link),
+    "link-text, maui": ("maui", judged_link),
+    "learn-quiz": ("learn-en-us", own_module),
+}
+"""Set → the estate that it is asked of, and what would give its answers away."""
+
+
+async def main(choosing: bool, names: Sequence[str]) -> None:
     say_stack("cogitave-query", "tantivy", "qdrant-edge-py", "scipy", "ir-measures")
     settings = Settings(prior_compute_deadline=600_000)
-    links = await asked_of("link-text", "entity-framework", judged_link)
     if choosing:
-        await choose(links, settings)
+        await choose(await asked_of(CHOSEN_BY, *ASKED[CHOSEN_BY]), settings)
         return
-    await report(links, settings)
-    await report(await asked_of("learn-quiz", "learn-en-us", own_module), settings)
+    for name in names:
+        await report(await asked_of(name, *ASKED[name]), settings)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--choose", action="store_true")
-    asyncio.run(main(parser.parse_args().choose))
+    parser.add_argument("--only", nargs="+", choices=ASKED, default=list(ASKED), metavar="SET")
+    arguments = parser.parse_args()
+    asyncio.run(main(arguments.choose, arguments.only))

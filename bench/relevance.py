@@ -84,8 +84,10 @@ CASES = (
         {"kind": ["page"]},
         independent={LEXICAL: 0.645, VECTOR: 0.670, RRF: 0.720},
     ),
+    Case("link-text, maui", "maui", (estate("maui"),), lambda: link_set(records_of("maui")), {"kind": ["page"]}),
     _corpus("cranfield", {LEXICAL: 0.524}),
     _corpus("cosqa-dev", {LEXICAL: 0.389, VECTOR: 0.589, RRF: 0.518}),
+    _corpus("mtrag-clapnq", {}),
 )
 
 

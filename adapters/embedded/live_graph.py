@@ -8,9 +8,11 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from adapters.embedded.adjacency import Adjacency
+from adapters.embedded.name_index import NamedNode, NameIndex
 from adapters.embedded.projection import GraphProjection
 from adapters.embedded.titles import TitledNode, TitleIndex
 from service.domain.graph import EdgeType, NodeIdentity
+from service.domain.names import node_names
 from service.domain.snapshots import Snapshot
 
 Derived = TypeVar("Derived")
@@ -20,6 +22,8 @@ _EVERY_NODE = "MATCH (n:Node) RETURN n.key, n.visibleTo"
 _EVERY_EDGE = {type: f"MATCH (n:Node)-[r:{type}]->(m:Node) RETURN n.key, m.key, r.weight" for type in EdgeType}
 
 _EVERY_TITLE = "MATCH (n:Node) RETURN n.key, n.title, n.aliases, n.visibleTo ORDER BY n.key"
+
+_EVERY_NAME = "MATCH (n:Node) RETURN n.key, n.kind, n.uid, n.title, n.aliases, n.visibleTo ORDER BY n.key"
 
 
 class LiveGraph:
@@ -31,6 +35,7 @@ class LiveGraph:
         self._closed = False
         self._preparing: threading.Thread | None = None
         self._titles = _Once(self._derive_titles)
+        self._names = _Once(self._derive_names)
         self._adjacency = _Once(self._derive_adjacency)
 
     @classmethod
@@ -52,21 +57,38 @@ class LiveGraph:
         return self._titles.get()
 
     @property
+    def names(self) -> NameIndex:
+        return self._names.get()
+
+    @property
     def adjacency(self) -> Adjacency:
         return self._adjacency.get()
 
     def _prepare(self) -> None:
         with contextlib.suppress(_Stopped):
             self._titles.get()
+            self._names.get()
 
     def _derive_titles(self) -> TitleIndex:
         return TitleIndex(self._titled_nodes())
 
     def _titled_nodes(self) -> Iterator[TitledNode]:
         for key, title, aliases, visible_to in self.projection.run(_EVERY_TITLE, {}, milliseconds=0).rows:
-            if self._closed and threading.current_thread() is self._preparing:
-                raise _Stopped
+            self._go_on()
             yield TitledNode(key, title, tuple(aliases or ()), tuple(visible_to))
+
+    def _derive_names(self) -> NameIndex:
+        return NameIndex(self._named_nodes())
+
+    def _named_nodes(self) -> Iterator[NamedNode]:
+        for key, kind, uid, title, aliases, visible_to in self.projection.run(_EVERY_NAME, {}, milliseconds=0).rows:
+            self._go_on()
+            if names := node_names(kind, uid, title, aliases or ()):
+                yield NamedNode(key, names, tuple(aliases or ()), tuple(visible_to))
+
+    def _go_on(self) -> None:
+        if self._closed and threading.current_thread() is self._preparing:
+            raise _Stopped
 
     def _derive_adjacency(self) -> Adjacency:
         nodes = sorted(self.projection.run(_EVERY_NODE, {}, milliseconds=0).rows)

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from neo4j import READ_ACCESS, AsyncDriver, Query
@@ -11,10 +11,11 @@ from neo4j import READ_ACCESS, AsyncDriver, Query
 from adapters.indexing.analysis import query_terms
 from adapters.indexing.stored_passage import engine_text
 from adapters.neo4j.connection import ENGINE, engine_errors
-from adapters.neo4j.values import to_parameter, to_plain
+from adapters.neo4j.values import NAME_AUDIENCES, NAME_BEGINNINGS, audience_word, to_parameter, to_plain
 from cypher_guard import GuardedQuery
 from service.domain.deadline import Deadline
 from service.domain.errors import EngineLate, EngineUnavailable
+from service.domain.names import edits_forgiven, typed_words
 from service.ports import Rows
 from service.statements import ServiceStatement
 
@@ -56,8 +57,8 @@ class Neo4jGraphReader:
             return Rows(query.columns, tuple(rows[: query.limit]), truncated=len(rows) > query.limit)
         if isinstance(query, ServiceStatement):
             parameters = query.parameters
-            if query.name == "nodes_by_title":
-                parameters = {**parameters, "text": full_text_query(parameters["text"])}
+            if query.name in FULL_TEXT:
+                parameters = {**parameters, "text": FULL_TEXT[query.name](parameters)}
                 if not parameters["text"]:
                     return Rows((), ())
             columns, rows = await self._read(query.text, parameters, deadline)
@@ -112,7 +113,30 @@ class Neo4jGraphReader:
                 await (await session.run(_TERMINATE, run=run)).consume()
 
 
-def full_text_query(text: str) -> str:
+def title_query(parameters: Mapping[str, Any]) -> str:
     """The text's terms as a Lucene query without syntax: each is quoted, any of them suffices."""
-    forms: Sequence[str] = [form for term in query_terms(text) for form in term.forms]
+    forms: Sequence[str] = [form for term in query_terms(parameters["text"]) for form in term.forms]
     return " ".join('"' + engine_text(form).replace("\\", "\\\\").replace('"', '\\"') + '"' for form in forms)
+
+
+def name_query(parameters: Mapping[str, Any]) -> str:
+    """A Lucene query that every word of the text must begin a word of, and that the audiences must be let see.
+
+    Typed words are folded letters and digits, and audiences hexadecimal: neither can be syntax.
+    """
+    words = [_beginning(word, typos=parameters["typos"]) for word in typed_words(parameters["text"])]
+    audiences = " ".join(audience_word(audience) for audience in parameters["audiences"])
+    return f"{' '.join(words)} +{NAME_AUDIENCES}:({audiences})" if words and audiences else ""
+
+
+def _beginning(word: str, *, typos: bool) -> str:
+    edits = edits_forgiven(word) if typos else 0
+    near = f" {word}~{edits}" if edits else ""
+    return f"+{NAME_BEGINNINGS}:({word}{near})"
+
+
+FULL_TEXT: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
+    "nodes_by_title": title_query,
+    "nodes_by_name": name_query,
+}
+"""Statements that stand on a full-text index, with what makes its query from their parameters."""

@@ -4,8 +4,9 @@ from typing import Any
 
 from adapters.indexing.analysis import document_terms, is_english
 from adapters.indexing.stored_passage import engine_text
-from adapters.neo4j.values import INDEX_ONLY
+from adapters.neo4j.values import NAME_AUDIENCES, NAME_BEGINNINGS, TITLE_TERMS, audience_word
 from service.domain.graph import Edge, Node
+from service.domain.names import beginnings, name_words, node_names
 
 Row = dict[str, Any]
 
@@ -13,10 +14,11 @@ Row = dict[str, Any]
 def node_row(node: Node, content_hash: str | None) -> Row:
     """The node's properties by the names of the graph's schema; what it lacks is left out, a list may be empty.
 
-    INDEX_ONLY holds title and aliases, analysed.
+    What INDEX_ONLY names is for the full-text indexes: title and aliases analysed, and how names begin.
     """
     english = is_english(node.identity.locale)
     named = (node.title, *node.aliases)
+    names = node_names(node.kind.value, node.identity.uid, node.title, node.aliases)
     properties: Row = {
         **node.extra,
         "key": node.identity.key,
@@ -43,7 +45,9 @@ def node_row(node: Node, content_hash: str | None) -> Row:
         "monikers": node.monikers,
         "aliases": node.aliases,
         "visibleTo": node.visible_to,
-        INDEX_ONLY: " ".join(term for text in named for term in document_terms(text, english=english)),
+        TITLE_TERMS: " ".join(term for text in named for term in document_terms(text, english=english)),
+        NAME_BEGINNINGS: " ".join(beginnings(name_words(names))),
+        NAME_AUDIENCES: " ".join(audience_word(audience) for audience in node.visible_to),
     }
     return {name: _storable(value) for name, value in properties.items() if value is not None}
 

@@ -1,6 +1,7 @@
 """Python values → what Bolt can carry, and Bolt's values → plain JSON."""
 
 import base64
+import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,8 +11,17 @@ from neo4j.time import Date, DateTime, Duration, Time
 
 from adapters.indexing.stored_passage import engine_text
 
-INDEX_ONLY = "titleTerms"
-"""The property that the full-text index needs and nobody else: it leaves with no answer."""
+TITLE_TERMS = "titleTerms"
+NAME_BEGINNINGS = "nameBeginnings"
+NAME_AUDIENCES = "nameAudiences"
+
+INDEX_ONLY = frozenset({TITLE_TERMS, NAME_BEGINNINGS, NAME_AUDIENCES})
+"""The properties that the full-text indexes need and nobody else: they leave with no answer."""
+
+
+def audience_word(audience: str) -> str:
+    """A visibility class as one word of a full-text index, whatever its name holds."""
+    return hashlib.blake2b(audience.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 def to_parameter(value: Any) -> Any:
@@ -41,6 +51,6 @@ def to_plain(value: Any) -> Any:
         case Path():
             return [to_plain(node) for node in value.nodes]
         case Mapping():
-            return {str(name): to_plain(item) for name, item in value.items() if name != INDEX_ONLY}
+            return {str(name): to_plain(item) for name, item in value.items() if name not in INDEX_ONLY}
         case _:
             return [to_plain(item) for item in value]

@@ -288,10 +288,15 @@ class SampleResult(Result):
 
 
 class Suggestion(Result):
+    """A node, and which of its names the typed text may become."""
+
     uid: str
     locale: str
     kind: str
     title: str
+    url: str | None
+    text: str = Field(description="The name that matched, whole.")
+    matched: Literal["title", "uid", "alias"]
 
 
 class SuggestResult(Result):

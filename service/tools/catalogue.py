@@ -18,6 +18,7 @@ from service.domain.requests import (
     SampleRequest,
     SchemaRequest,
     SearchRequest,
+    SuggestRequest,
     WhyNotRequest,
     XrefRequest,
 )
@@ -31,6 +32,7 @@ from service.domain.results import (
     SampleResult,
     SchemaResult,
     SearchResult,
+    SuggestResult,
     WhyNotResult,
     XrefResult,
 )
@@ -126,6 +128,15 @@ XREF = Tool(
     request=XrefRequest,
     result=XrefResult,
 )
+SUGGEST = Tool(
+    name="suggest",
+    path="suggest",
+    title="Complete a name",
+    description="Titles, uids and identifiers that begin as a text does, or that it misspells, closest first.",
+    not_for="Not for questions: docs_search. Not for a uid that must be resolved: resolve_xref.",
+    request=SuggestRequest,
+    result=SuggestResult,
+)
 GRAPH_QUERY = Tool(
     name="query_graph",
     path="query-graph",
@@ -153,6 +164,7 @@ TOOLS: tuple[Tool[Request, Result], ...] = (  # type: ignore[assignment]
     RELATED,
     LEARNING_PATH,
     XREF,
+    SUGGEST,
     GRAPH_QUERY,
     FETCH,
     SCHEMA,

@@ -15,6 +15,7 @@ from service.domain.deadline import Deadline
 from service.domain.errors import EngineLate
 from service.domain.filters import NodeFilter
 from service.domain.graph import EVERYONE, EdgeType, NodeIdentity, NodeKind
+from service.domain.names import edits_forgiven, edits_to_begin, name_words, node_names, typed_words
 from service.ports import Rows
 from tests.contract.conftest import Graph
 from tests.contract.estate import HOSTILE_TEXTS, HOSTILE_UIDS, gone, publish, record, refers, soon
@@ -154,6 +155,112 @@ async def test_aliases_match_exactly_and_name_themselves(graph: Graph) -> None:
         ("en-us:slots", "slots"),
         ("en-us:slots", "staging slot"),
     ]
+
+
+async def named(graph: Graph, text: str, audiences: frozenset[str] = ANYONE, *, typos: bool = False) -> list[str]:
+    rows = await ask(graph, statements.nodes_by_name(text, audiences, 50, typos=typos))
+    assert [row["score"] for row in rows] == sorted((row["score"] for row in rows), reverse=True)
+    return sorted(f"{row['uid']} {row['locale']}" for row in rows)
+
+
+def titled(*titles: str) -> list[NodeRecord]:
+    return [record(title, title=title) for title in titles]
+
+
+async def test_names_are_found_by_their_beginnings(graph: Graph) -> None:
+    await publish(graph.store, estate())
+    assert await named(graph, "stag") == ["slots de-de", "slots en-us"]
+    assert await named(graph, "Staging Slots m") == []
+    assert await named(graph, "slo stag") == ["slots de-de", "slots en-us"]
+    assert await named(graph, "slo swa") == ["unit 2 en-us"]
+    assert await named(graph, "lots") == []
+    assert await named(graph, "azure ap") == ["product:azure und"]
+    (row,) = await ask(graph, statements.nodes_by_name("slots module", ANYONE, 5, typos=False))
+    assert (row["title"], row["aliases"]) == ("Deploy with slots", ["slots module"])
+
+
+async def test_a_path_that_was_redirected_is_no_name(graph: Graph) -> None:
+    await publish(graph.store, estate())
+    assert await named(graph, "old") == []
+
+
+async def test_names_are_found_by_the_pieces_of_compounds(graph: Graph) -> None:
+    await publish(
+        graph.store, titled("Microsoft.EntityFrameworkCore.DbContext", "IHttpClientFactory", "日本語の", "Größe")
+    )
+    context, factory = "Microsoft.EntityFrameworkCore.DbContext en-us", "IHttpClientFactory en-us"
+    assert await named(graph, "dbc") == await named(graph, "Context") == await named(graph, "frameworkc") == [context]
+    assert await named(graph, "microsoft.entityframeworkcore.dbcontext") == [context]
+    assert await named(graph, "ihttp") == await named(graph, "clientF") == [factory]
+    assert await named(graph, "本語") == ["日本語の en-us"]
+    assert await named(graph, "grosse") == await named(graph, "GRÖ") == ["Größe en-us"]
+
+
+@pytest.mark.parametrize(
+    "typed", ["relationships", "relatoinships", "rlationships", "relatiionships", "relbtionships", "relatoinsh", "rela"]
+)
+async def test_letters_that_are_wrong_missing_doubled_or_swapped_are_forgiven(graph: Graph, typed: str) -> None:
+    await publish(graph.store, titled("Relationships", "Regular expressions", "Ships"))
+    assert await named(graph, typed, typos=True) == ["Relationships en-us"]
+    assert await named(graph, typed) == (["Relationships en-us"] if "relationships".startswith(typed) else [])
+
+
+async def test_a_short_word_is_meant_as_it_is_typed(graph: Graph) -> None:
+    await publish(graph.store, titled("cat", "car", "cart", "card game"))
+    assert await named(graph, "cat", typos=True) == ["cat en-us"]
+    assert await named(graph, "cert", typos=True) == ["cart en-us"]
+    assert await named(graph, "cart", typos=False) == ["cart en-us"]
+
+
+async def test_names_that_nobody_may_see_are_not_suggested_and_crowd_out_none(graph: Graph) -> None:
+    """However many hidden names match better, the bound counts visible ones."""
+    secrets = [record(f"secret {n}", title="plan", visible_to=("staff",)) for n in range(30)]
+    await publish(graph.store, [*secrets, record("p", title="plan of the year and of everything else that is public")])
+    rows = await ask(graph, statements.nodes_by_name("plan", ANYONE, 1, typos=False))
+    assert [row["uid"] for row in rows] == ["p"]
+    assert await named(graph, "pln plans", ANYONE, typos=True) == []
+    assert len(await named(graph, "secret", STAFF)) == 30
+    assert await named(graph, "secret", frozenset({"nobody"})) == []
+
+
+async def test_suggested_names_follow_the_snapshot(graph: Graph) -> None:
+    before = titled("Before")
+    await publish(graph.store, before)
+    await publish(graph.store, titled("After"), publish_id="p2")
+    assert await named(graph, "before") == []
+    assert await named(graph, "after") == ["After en-us"]
+
+
+def is_begun(word: str, among: list[str], edits: int) -> bool:
+    return any(edits_to_begin(word, other, edits) <= edits for other in among)
+
+
+SYNTAX = ["nameBeginnings:x OR *:*", "slots~9", "+slots -slots", "AND", "(slots", "stagnig~2 slots^9", "sl*"]
+
+
+@pytest.mark.parametrize("text", [*HOSTILE_TEXTS, *SYNTAX])
+@pytest.mark.parametrize("typos", [False, True])
+async def test_what_is_typed_is_words_and_never_syntax(graph: Graph, text: str, typos: bool) -> None:
+    """What is found is what the words say: each begins a word of a name, or nearly does."""
+    records = estate()
+    await publish(graph.store, records)
+    words, expected = typed_words(text), []
+    for node in (each.node for each in records if "*" in each.node.visible_to):
+        held = name_words(node_names(node.kind.value, node.identity.uid, node.title, node.aliases))
+        most = {word: edits_forgiven(word) if typos else 0 for word in words}
+        if words and all(
+            any(edits_to_begin(word, other, most[word]) <= most[word] for other in held) for word in words
+        ):
+            expected.append(f"{node.identity.uid} {node.identity.locale}")
+    found = [name for name in await named(graph, text, typos=typos) if not name.startswith("product:")]
+    assert found == sorted(expected)
+
+
+async def test_any_uid_is_a_name_that_can_be_typed(graph: Graph) -> None:
+    uids = [uid for uid in HOSTILE_UIDS if any(letter.isalnum() for letter in uid)]
+    await publish(graph.store, [record(uid, title="T") for uid in uids])
+    for uid in uids:
+        assert f"{uid} en-us" in await named(graph, uid)
 
 
 async def test_titles_and_aliases_are_searched_by_words(graph: Graph) -> None:

@@ -55,6 +55,7 @@ GOOD = {
     "get_related": {"uid": "query", "limit": 5},
     "get_learning_path": {"goal": "query", "knownSkills": ["install"], "minutes": 30},
     "resolve_xref": {"uids": ["Query", "instal"]},
+    "suggest": {"text": "quer", "limit": 3},
     "query_graph": {
         "cypher": "MATCH (p:Page)-[:xref]->(q:Page) WHERE p.uid = $uid RETURN q.uid ORDER BY q.uid",
         "parameters": {"uid": "query"},
@@ -153,6 +154,7 @@ COMMANDS = {
         {"knownSkills": "--known", "level": "--level", "minutes": "--minutes", "locale": "--locale"},
     ),
     "resolve_xref": Command("xref", ("uids",), {"locale": "--locale", "moniker": "--moniker"}),
+    "suggest": Command("suggest", ("text",), {"limit": "--limit"}),
     "query_graph": Command("query-graph", ("cypher",), {"parameters": "--param"}),
     "describe_schema": Command("schema"),
 }

@@ -18,6 +18,7 @@ from service.domain.requests import (
     SampleRequest,
     SchemaRequest,
     SearchRequest,
+    SuggestRequest,
     WhyNotRequest,
     XrefRequest,
 )
@@ -54,6 +55,7 @@ REQUESTS = {
     "get_related": RelatedRequest(uid="a/b c#ctor*", limit=3),
     "get_learning_path": LearningPathRequest(goal="course.second", known_skills=["x y"], level="beginner", minutes=5),
     "resolve_xref": XrefRequest(uids=["List`1.Add*", "nobody"], moniker="net-8.0"),
+    "suggest": SuggestRequest(text="a/b c#", limit=3),
     "describe_schema": SchemaRequest(),
 }
 

@@ -11,6 +11,7 @@ from service.domain.results import (
     RelatedResult,
     SampleResult,
     SchemaResult,
+    SuggestResult,
     XrefResult,
 )
 from service.surfaces.command_line.output import printable
@@ -53,6 +54,15 @@ def xref_page(result: XrefResult) -> RenderableType:
     for found in result.resolutions:
         told = found.uid if found.found else f"? {', '.join(found.suggestions)}"
         add_row(table, found.asked, found.via, told or "", found.title or "", found.url or "")
+    return table
+
+
+def suggest_page(result: SuggestResult) -> RenderableType:
+    if not result.suggestions:
+        return Text("Nothing is called anything like it.")
+    table = table_of("text", "uid", "kind")
+    for found in result.suggestions:
+        add_row(table, found.text, found.uid, found.kind)
     return table
 
 

@@ -5,7 +5,14 @@ from typing import Annotated
 import typer
 
 from service.domain.principal import ANONYMOUS
-from service.domain.requests import LearningPathRequest, RelatedRequest, SampleRequest, SchemaRequest, XrefRequest
+from service.domain.requests import (
+    LearningPathRequest,
+    RelatedRequest,
+    SampleRequest,
+    SchemaRequest,
+    SuggestRequest,
+    XrefRequest,
+)
 from service.surfaces.command_line import arguments, relation_pages
 from service.surfaces.command_line.endings import DONE, PARTLY_DONE
 from service.surfaces.command_line.invocation import Invocation
@@ -99,6 +106,23 @@ def xref(
         result = await toolbox.call(catalogue.XREF, request, ANONYMOUS)
         invocation.output.result(result, relation_pages.xref_page)
         return DONE if all(found.found for found in result.resolutions) else PARTLY_DONE
+
+    return invocation.ask(work)
+
+
+@commands.command()
+def suggest(
+    context: typer.Context,
+    text: Annotated[str, typer.Argument(help="What has been typed so far.")],
+    limit: Annotated[int | None, typer.Option(help="Most suggestions.")] = None,
+) -> int:
+    """Complete or correct a title, a uid or an identifier."""
+    invocation: Invocation = context.obj
+
+    async def work(toolbox: Toolbox) -> int:
+        result = await toolbox.call(catalogue.SUGGEST, SuggestRequest(text=text, limit=limit), ANONYMOUS)
+        invocation.output.result(result, relation_pages.suggest_page)
+        return DONE
 
     return invocation.ask(work)
 
