@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from service.domain.results import NodeSummary, Result, SectionResult
+from service.domain.results import NodeSummary, Result
 
 
 class PartResult(Result):
@@ -52,6 +52,16 @@ class HeadingResult(Result):
     level: int
 
 
+class DocumentSection(Result):
+    """The text under one heading, in Markdown."""
+
+    heading: str
+    anchor: str
+    level: int
+    text: str
+    moniker_range: str | None = None
+
+
 class ChoiceResult(Result):
     content: str
     is_correct: bool
@@ -76,7 +86,7 @@ class Document(Entry):
     region: list[str]
     moniker_range: str | None = None
     headings: list[HeadingResult]
-    sections: list[SectionResult]
+    sections: list[DocumentSection]
     quiz: QuizResult | None = None
     locales: list[str] = Field(description="Every locale that has the uid, this one too.")
     content_hash: str | None = Field(default=None, description="Of a node with a source of its own.")

@@ -9,6 +9,7 @@ from service.domain.documents import (
     ChoiceResult,
     Document,
     DocumentPage,
+    DocumentSection,
     HeadingResult,
     QuestionResult,
     QuizResult,
@@ -20,7 +21,7 @@ from service.domain.filters import NodeFilter
 from service.domain.principal import Principal
 from service.domain.quizzes import question_from_text
 from service.domain.requests import EstateRequest, NodeRequest, SnapshotRequest
-from service.domain.results import NodeSummary, SectionResult
+from service.domain.results import NodeSummary
 from service.domain.snapshots import Snapshot
 from service.retrieval import paging
 from service.retrieval.consistent import of_one_snapshot
@@ -151,17 +152,18 @@ def _text(record: NodeRecord | None, most: int) -> dict[str, Any]:
         for section in prose
         if section.heading
     ]
-    sections = [section_result(section) for section in prose]
-    shown, truncated = cut_sections(sections, most // 2)
+    sections = [DocumentSection(**section_result(section).model_dump()) for section in prose]
+    shown, truncated = _cut(sections, most // 2)
     return {"headings": headings, "sections": shown, "truncated": truncated, "quiz": _quiz(quiz) if quiz else None}
 
 
-def cut_sections(sections: Sequence[SectionResult], most: int) -> tuple[list[SectionResult], bool]:
-    """The sections that fit into `most` bytes of JSON, the last one's text cut short where it does not; whether cut."""
+def _cut(sections: Sequence[DocumentSection], most: int) -> tuple[list[DocumentSection], bool]:
+    """The sections that fit into `most` bytes of JSON, the first one's text cut short where not even that does; and
+    whether anything was cut."""
     fit = fitting(sections, most)
     shown = list(sections[:fit])
     if shown and size_of(shown[0]) > most:
-        longest = max(0, most // 6 - 1_000)  # what JSON escapes, a byte becomes six
+        longest = most // 6 - 1_000  # characters: what JSON must escape takes up to six bytes
         return [shown[0].model_copy(update={"text": shown[0].text[:longest]})], True
     return shown, fit < len(sections)
 

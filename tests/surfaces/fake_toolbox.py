@@ -10,6 +10,7 @@ from service.domain.documents import (
     CatalogResult,
     Document,
     DocumentPage,
+    DocumentSection,
     Entry,
     HeadingResult,
     PartResult,
@@ -28,6 +29,7 @@ from service.domain.requests import (
     LearningPathRequest,
     ListRequest,
     NodeRequest,
+    NodesRequest,
     PublishRequest,
     RelatedRequest,
     SampleRequest,
@@ -46,6 +48,8 @@ from service.domain.results import (
     EdgeResult,
     EngineReport,
     FactorResult,
+    FetchedNode,
+    FetchRefusal,
     Finding,
     GraphQueryResult,
     Hit,
@@ -57,6 +61,7 @@ from service.domain.results import (
     ListResult,
     MissingPrerequisite,
     NodeResult,
+    NodesResult,
     NodeSummary,
     PassageResult,
     PathStep,
@@ -209,6 +214,17 @@ def _fetch(request: NodeRequest) -> NodeResult:
         content_hash="ab" * 32,
         content_root=ROOT,
     )
+
+
+def _fetch_batch(request: NodesRequest) -> NodesResult:
+    def one(uid: str) -> FetchedNode:
+        try:
+            return FetchedNode(asked=uid, node=_fetch(NodeRequest(uid=uid, locale=request.locale)))
+        except NodeUnknown as error:
+            refusal = FetchRefusal(code=error.code, message=error.message, suggestion=error.suggestion)
+            return FetchedNode(asked=uid, refusal=refusal)
+
+    return NodesResult(nodes=[one(uid) for uid in request.uids], content_root=ROOT, took_ms=1.0)
 
 
 def _samples(request: SampleRequest) -> SampleResult:
@@ -388,7 +404,7 @@ def a_document(uid: str, locale: str = "en-us") -> Document:
         audience=[],
         region=[],
         headings=[HeadingResult(text="Votes", anchor="votes", level=2)],
-        sections=[SectionResult(heading="Votes", anchor="votes", level=2, text="Text.", moniker_range=None)],
+        sections=[DocumentSection(heading="Votes", anchor="votes", level=2, text="Text.")],
         locales=[locale],
         content_hash="ab" * 32,
         content_root=ROOT,
@@ -442,6 +458,7 @@ ANSWERS: Mapping[str, Callable[[Any], Result]] = {
     catalogue.WHY_NOT.name: _why_not,
     catalogue.LIST.name: _list,
     catalogue.FETCH.name: _fetch,
+    catalogue.FETCH_BATCH.name: _fetch_batch,
     catalogue.SAMPLES.name: _samples,
     catalogue.RELATED.name: _related,
     catalogue.LEARNING_PATH.name: _learning_path,

@@ -100,7 +100,7 @@ async def test_a_bad_link_is_refused(client, link):
 async def test_a_method_that_no_route_takes_is_refused(client, method):
     answer = await client.request(method, "/v1/search")
     assert answer.status_code == 405
-    assert set(answer.headers["allow"].split(", ")) == {"GET", "POST"}
+    assert set(answer.headers["allow"].split(", ")) == {"GET", "HEAD", "OPTIONS", "POST"}
     refused(answer)
 
 

@@ -163,7 +163,7 @@ def test_no_request_breaks_it(url):
     names = [name for name in CHECKS.get_all_names() if name != "positive_data_acceptance"]
     checks = [CHECKS.get_one(name) for name in names]
     operations = [found.ok() for found in schemathesis.openapi.from_url(f"{url}/openapi.json").get_all_operations()]
-    assert len(operations) == len(catalogue.TOOLS) + 6
+    assert len(operations) == len(catalogue.TOOLS) + 11
     for operation in operations:
 
         @given(case=operation.as_strategy())

@@ -248,7 +248,7 @@ async def test_every_answer_is_fenced_in_for_browsers(client):
         assert "default-src 'none'" in headers["content-security-policy"]
         assert "unsafe" not in headers["content-security-policy"]
         assert headers["x-content-type-options"] == "nosniff"
-        assert headers["cache-control"] == "no-store"
+        assert headers["cache-control"] == ("private, no-cache" if path.startswith("/v1/") else "no-store")
         assert "access-control-allow-origin" not in headers
 
 
