@@ -7,14 +7,24 @@ from adapters.estates.github_docs import GithubDocsReader
 from adapters.estates.learn_estate import LearnReader
 from adapters.estates.plain import PlainReader
 from adapters.estates.rules import ReadingRules
+from adapters.estates.site.remembered import PageMemory
 from service.ports import EstateReader
 
 __all__ = ["ReadingRules", "reader_for", "readers"]
 
 
 def readers(rules: ReadingRules) -> tuple[EstateReader, ...]:
-    """Every format, the most particular first: the first reader that recognises a folder reads it."""
-    return (LearnReader(rules), DocfxReader(rules), GithubDocsReader(rules), PlainReader(rules))
+    """Every format, the most particular first: the first reader that recognises a folder reads it.
+
+    They remember what they read, so that a folder that is read again costs what has changed in it.
+    """
+    memory = PageMemory(rules.remembered_pages)
+    return (
+        LearnReader(rules, memory),
+        DocfxReader(rules, memory),
+        GithubDocsReader(rules, memory),
+        PlainReader(rules, memory),
+    )
 
 
 def reader_for(root: Path, rules: ReadingRules) -> EstateReader:

@@ -38,6 +38,4 @@ class LearnReader:
         files = EstateFiles(root, self._rules.page_bytes)
         roots, findings = content_roots(files)
         yield from findings
-        yield from read_site(
-            files, roots, self._rules, docset, is_configured=not findings, memory=self._memory
-        )
+        yield from read_site(files, roots, self._rules, docset, is_configured=not findings, memory=self._memory)

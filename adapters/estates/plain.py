@@ -25,4 +25,5 @@ class PlainReader:
         return any(path.lower().endswith((".md", ".markdown")) for path in EstateFiles(root, 1).paths)
 
     def read(self, root: Path, docset: str) -> Iterator[NodeRecord | Diagnostic]:
-        yield from read_site(EstateFiles(root, self._rules.page_bytes), (plain_root(),), self._rules, docset)
+        files = EstateFiles(root, self._rules.page_bytes)
+        yield from read_site(files, (plain_root(),), self._rules, docset, memory=self._memory)

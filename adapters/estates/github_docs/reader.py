@@ -60,9 +60,21 @@ class GithubDocsReader:
             yield from link_children(index)
             yield from read_tracks(files, index, liquid, docset, locale)
 
-        dialect = Dialect(head=lambda source: _head(source, liquid), navigate=navigate)
+        dialect = Dialect(head=lambda source: _head(source, liquid), navigate=navigate, state=_digests(files))
         roots = (ContentRoot(folder=folder, base="", sections=(section,)),)
-        yield from read_site(files, roots, self._rules, docset, dialect)
+        yield from read_site(files, roots, self._rules, docset, dialect, memory=self._memory)
+
+
+def _digests(files: EstateFiles) -> tuple[tuple[str, bytes | None], ...]:
+    """Of every file that a head may take values from."""
+    return tuple((path, _digest(files, path)) for path in files.paths if path.lower().startswith("data/"))
+
+
+def _digest(files: EstateFiles, path: str) -> bytes | None:
+    try:
+        return files.digest(path)
+    except FileUnreadable:
+        return None
 
 
 class _Data:
