@@ -64,6 +64,12 @@ class NodeUnknown(Refused):
     code = "node_unknown"
 
 
+class SectionUnknown(Refused):
+    """The node has no such section."""
+
+    code = "section_unknown"
+
+
 class RootUnknown(Refused):
     """No kept snapshot has this content root."""
 

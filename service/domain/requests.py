@@ -81,6 +81,19 @@ class NodeRequest(Request):
 
     uid: Text
     locale: Text | None = None
+    section: Text | None = Field(default=None, description="Anchor or heading of a section; those below come along.")
+    max_tokens: int | None = Field(
+        default=None, ge=1, description="Most tokens of text and edges; what is left out is told in `cut`."
+    )
+    cursor: Text | None = Field(default=None, description="The `nextCursor` of a `cut`: the text goes on there.")
+
+
+class NodesRequest(Request):
+    """Several nodes by uid."""
+
+    uids: list[Text] = Field(min_length=1)
+    locale: Text | None = None
+    max_tokens: int | None = Field(default=None, ge=1, description="Most tokens of text and edges of all together.")
 
 
 class RelatedRequest(Request):

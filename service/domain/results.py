@@ -156,6 +156,15 @@ class EdgeResult(Result):
     direction: Literal["out", "in"]
 
 
+class CutResult(Result):
+    """What there was no room for, and how to go on: the same request with `nextCursor` as its `cursor`."""
+
+    tokens: int = Field(description="Tokens shown, as the sentence model counts them; 0 when nobody counted.")
+    sections_left: int = Field(description="Sections left out, whole or in part.")
+    next_section: str = Field(description="Anchor of the section where the text goes on.")
+    next_cursor: str
+
+
 class NodeResult(Result):
     """One node whole: its properties, its text by section, and its edges to nodes that the caller may see."""
 
@@ -171,6 +180,31 @@ class NodeResult(Result):
     other_locales: list[str]
     content_hash: str | None
     content_root: str
+    cut: CutResult | None = Field(default=None, description="Null when all of the text is here.")
+
+
+class FetchRefusal(Result):
+    """Why one node of several was not fetched."""
+
+    code: str
+    message: str
+    suggestion: str | None
+
+
+class FetchedNode(Result):
+    """What became of one uid: the node, or the refusal."""
+
+    asked: str
+    node: NodeResult | None = None
+    refusal: FetchRefusal | None = None
+
+
+class NodesResult(Result):
+    """In the order asked for."""
+
+    nodes: list[FetchedNode]
+    content_root: str
+    took_ms: float
 
 
 class PathStep(Result):

@@ -55,7 +55,8 @@ class MeasuredText:
         starts, before = self._places
         first = bisect_left(starts, start)
         last = bisect_left(before, before[first] + budget + 1, lo=first) - 1
-        return starts[max(last, first + 1)]
+        place = max(last, first + 1)
+        return starts[place] if place < len(starts) else len(self._text)
 
 
 class _WordMemory:

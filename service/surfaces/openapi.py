@@ -85,6 +85,16 @@ EXAMPLES: Mapping[str, dict[str, Example]] = {
     catalogue.FETCH.name: {
         "uid": {"summary": "By uid", "value": {"uid": "cogitave.query.fusion"}},
         "translation": {"summary": "In German", "value": {"uid": "cogitave.query.fusion", "locale": "de-de"}},
+        "section": {
+            "summary": "One section, in a small room",
+            "value": {"uid": "cogitave.query.fusion", "section": "votes", "maxTokens": 500},
+        },
+    },
+    catalogue.FETCH_BATCH.name: {
+        "several": {
+            "summary": "Two pages",
+            "value": {"uids": ["cogitave.query.fusion", "cogitave.query.paging"], "maxTokens": 2000},
+        }
     },
     catalogue.SAMPLES.name: {
         "identifier": {

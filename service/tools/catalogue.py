@@ -13,6 +13,7 @@ from service.domain.requests import (
     LearningPathRequest,
     ListRequest,
     NodeRequest,
+    NodesRequest,
     RelatedRequest,
     Request,
     SampleRequest,
@@ -27,6 +28,7 @@ from service.domain.results import (
     LearningPathResult,
     ListResult,
     NodeResult,
+    NodesResult,
     RelatedResult,
     Result,
     SampleResult,
@@ -91,6 +93,15 @@ FETCH = Tool(
     not_for="Not for finding a uid: docs_search, or resolve_xref for a uid that may be misspelt.",
     request=NodeRequest,
     result=NodeResult,
+)
+FETCH_BATCH = Tool(
+    name="docs_fetch_batch",
+    path="fetch/batch",
+    title="Fetch several nodes",
+    description="Several nodes by their uids, in that order, each with its properties, text and edges or its refusal.",
+    not_for="Not for finding uids: docs_search. Not for one section of a node: docs_fetch.",
+    request=NodesRequest,
+    result=NodesResult,
 )
 SAMPLES = Tool(
     name="code_sample_search",
@@ -167,6 +178,7 @@ TOOLS: tuple[Tool[Request, Result], ...] = (  # type: ignore[assignment]
     SUGGEST,
     GRAPH_QUERY,
     FETCH,
+    FETCH_BATCH,
     SCHEMA,
     LIST,
     WHY_NOT,

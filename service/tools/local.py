@@ -31,7 +31,7 @@ from service.tools.catalog_page import catalog
 from service.tools.catalogue import Asked, Given, Tool
 from service.tools.code_sample_search import code_sample_search
 from service.tools.describe_schema import describe_schema
-from service.tools.docs_fetch import docs_fetch
+from service.tools.docs_fetch import docs_fetch, docs_fetch_batch
 from service.tools.documents import document, documents, snapshot, summaries
 from service.tools.get_learning_path import get_learning_path
 from service.tools.get_related import get_related
@@ -44,6 +44,7 @@ _FUNCTIONS: Mapping[str, Callable[[Any, Principal, Retrieval], Awaitable[Result]
     catalogue.WHY_NOT.name: why_not.why_not,
     catalogue.LIST.name: listing.list_estate,
     catalogue.FETCH.name: docs_fetch,
+    catalogue.FETCH_BATCH.name: docs_fetch_batch,
     catalogue.SAMPLES.name: code_sample_search,
     catalogue.RELATED.name: get_related,
     catalogue.LEARNING_PATH.name: get_learning_path,

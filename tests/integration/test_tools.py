@@ -204,7 +204,7 @@ def test_a_facet_counts_what_a_graph_query_counts(application: Application) -> N
 def test_every_tool_of_the_catalogue_is_run(application: Application) -> None:
     assert {tool.name for tool in catalogue.TOOLS} == {
         "docs_search", "code_sample_search", "get_related", "get_learning_path", "resolve_xref", "query_graph",
-        "docs_fetch", "describe_schema", "list_nodes", "why_not", "suggest",
+        "docs_fetch", "docs_fetch_batch", "describe_schema", "list_nodes", "why_not", "suggest",
     }  # fmt: skip
     assert call(application, catalogue.SEARCH, text="storage").hits
     assert call(application, catalogue.FETCH, uid="course.first").title == "Storage"

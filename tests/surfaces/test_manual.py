@@ -18,6 +18,7 @@ from service.retrieval.signals import SIGNALS
 from service.settings import Settings
 from service.surfaces import problems, remote
 from service.surfaces.command_line import settings_page
+from service.surfaces.graphql import limits
 from service.tools.catalogue import TOOLS
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -64,7 +65,8 @@ def codes_of(module):
 def test_every_error_code_is_explained_once():
     explained = first_column("errors.md")
     assert len(explained) == len(set(explained))
-    assert set(explained) == codes_of(errors) | codes_of(problems) | codes_of(remote) | set(CODES) | {"request_invalid"}
+    ours = codes_of(errors) | codes_of(problems) | codes_of(remote) | codes_of(limits)
+    assert set(explained) == ours | set(CODES) | {"request_invalid"}
 
 
 def test_the_graphs_vocabulary_is_the_codes():

@@ -51,6 +51,7 @@ GOOD = {
     "why_not": {"search": {"text": "query the graph"}, "uid": "colours"},
     "list_nodes": {"limit": 2, "filter": {"kind": ["page"]}},
     "docs_fetch": {"uid": "query"},
+    "docs_fetch_batch": {"uids": ["query", "there is none", "install"], "maxTokens": 20},
     "code_sample_search": {"text": "install"},
     "get_related": {"uid": "query", "limit": 5},
     "get_learning_path": {"goal": "query", "knownSkills": ["install"], "minutes": 30},
@@ -103,6 +104,8 @@ class Command:
     name: str
     arguments: tuple[str, ...] = ()
     options: dict[str, str] = field(default_factory=dict)
+    least: int = 0
+    """Of fewer words than these, another tool is meant."""
 
     def words(self, request):
         """None for what the command line can't say."""
@@ -113,7 +116,8 @@ class Command:
         for name, option in self.options.items():
             said = as_json(given.get(name)) if name == "parameters" else spread(given.get(name))
             words += [option if one is True else f"{option}={one}" for one in said]
-        return [*words, "--", *(one for name in self.arguments for one in spread(given.get(name)))]
+        asked = [one for name in self.arguments for one in spread(given.get(name))]
+        return [*words, "--", *asked] if len(asked) >= self.least else None
 
 
 def spread(value):
@@ -137,11 +141,15 @@ SEARCHING = {
     "cursor": "--cursor",
     "explain": "--explain",
 }
+FETCHING = {"locale": "--locale", "section": "--section", "maxTokens": "--max-tokens", "cursor": "--cursor"}
 COMMANDS = {
     "docs_search": Command("search", ("text",), SEARCHING),
     "why_not": Command("search", ("text",), {**SEARCHING, "uid": "--why-not"}),
     "list_nodes": Command("nodes", (), {name: SEARCHING[name] for name in ("limit", "filter", "facets", "cursor")}),
-    "docs_fetch": Command("fetch", ("uid",), {"locale": "--locale"}),
+    "docs_fetch": Command("fetch", ("uid",), FETCHING),
+    "docs_fetch_batch": Command(
+        "fetch", ("uids",), {name: FETCHING[name] for name in ("locale", "maxTokens")}, least=2
+    ),
     "code_sample_search": Command(
         "samples",
         ("text",),

@@ -11,10 +11,12 @@ from rich.text import Text
 from service.domain.results import (
     DiagnosticResult,
     DoctorResult,
+    FetchedNode,
     GraphQueryResult,
     Hit,
     ListResult,
     NodeResult,
+    NodesResult,
     PassageResult,
     PublishResult,
     RootsResult,
@@ -82,9 +84,23 @@ def node_page(result: NodeResult) -> RenderableType:
         for edge in result.edges:
             add_row(edges, edge.type, "→" if edge.direction == "out" else "←", edge.uid, edge.title)
         parts.append(edges)
+    if result.cut:
+        told = f"The text goes on at #{printable(result.cut.next_section)}: --cursor {result.cut.next_cursor}"
+        parts.append(Text(told, style="yellow"))
     if result.edges_truncated:
         parts.append(Text("There are more edges; query-graph reads them all.", style="yellow"))
     return Group(*parts)
+
+
+def nodes_page(result: NodesResult) -> RenderableType:
+    return Group(*(_fetched(fetched) for fetched in result.nodes))
+
+
+def _fetched(fetched: FetchedNode) -> RenderableType:
+    if fetched.node is not None:
+        return Group(node_page(fetched.node), "")
+    message = fetched.refusal.message if fetched.refusal else ""
+    return Text(f"{printable(fetched.asked)}: {printable(message)}\n", style="red")
 
 
 def graph_page(result: GraphQueryResult) -> RenderableType:

@@ -10,6 +10,7 @@ from service.domain.requests import (
     GraphQueryRequest,
     ListRequest,
     NodeRequest,
+    NodesRequest,
     SearchRequest,
     WhyNotRequest,
 )
@@ -93,18 +94,31 @@ def nodes(
 @commands.command()
 def fetch(
     context: typer.Context,
-    uid: Annotated[str, typer.Argument(help="The node's name; opaque, any Unicode.")],
+    uid: Annotated[list[str], typer.Argument(help="A node's name; opaque, any Unicode. Several may be fetched.")],
     locale: Annotated[str | None, typer.Option(help="Of its translations, this one.")] = None,
+    section: Annotated[str | None, typer.Option(help="Anchor or heading of the one section that is wanted.")] = None,
+    max_tokens: Annotated[int | None, typer.Option(min=1, help="Room for text and edges.")] = None,
+    cursor: Annotated[str | None, typer.Option(help="Where a text that was cut goes on.")] = None,
 ) -> int:
-    """Show one node whole: properties, text by section, edges."""
+    """Show nodes: properties, text by section, edges."""
     invocation: Invocation = context.obj
 
-    async def work(toolbox: Toolbox) -> int:
-        result = await toolbox.call(catalogue.FETCH, NodeRequest(uid=uid, locale=locale), ANONYMOUS)
-        invocation.output.result(result, pages.node_page)
+    async def fetch_one(toolbox: Toolbox) -> int:
+        request = NodeRequest(uid=uid[0], locale=locale, section=section, max_tokens=max_tokens, cursor=cursor)
+        invocation.output.result(await toolbox.call(catalogue.FETCH, request, ANONYMOUS), pages.node_page)
         return DONE
 
-    return invocation.ask(work)
+    async def fetch_all(toolbox: Toolbox) -> int:
+        request = NodesRequest(uids=uid, locale=locale, max_tokens=max_tokens)
+        result = await toolbox.call(catalogue.FETCH_BATCH, request, ANONYMOUS)
+        invocation.output.result(result, pages.nodes_page)
+        return PARTLY_DONE if any(fetched.refusal for fetched in result.nodes) else DONE
+
+    if len(uid) == 1:
+        return invocation.ask(fetch_one)
+    if section is not None or cursor is not None:
+        raise typer.BadParameter("A section or a cursor is of one node; fetch that one alone.")
+    return invocation.ask(fetch_all)
 
 
 @commands.command("query-graph")
