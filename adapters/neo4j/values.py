@@ -36,14 +36,14 @@ def to_parameter(value: Any) -> Any:
 
 
 def to_plain(value: Any) -> Any:
-    """JSON values only: times as ISO 8601, points as their coordinates, whole nodes as maps."""
+    """JSON values only: times as ISO 8601, points as GeoJSON, whole nodes as maps."""
     match value:
         case None | bool() | int() | float() | str():
             return value
         case DateTime() | Date() | Time() | Duration():
             return value.iso_format()
         case Point():
-            return list(value)
+            return _geo_json(value)
         case bytes() | bytearray():
             return base64.b64encode(value).decode()
         case Entity():
@@ -54,3 +54,13 @@ def to_plain(value: Any) -> Any:
             return {str(name): to_plain(item) for name, item in value.items() if name not in INDEX_ONLY}
         case _:
             return [to_plain(item) for item in value]
+
+
+_GEOGRAPHIC = frozenset({4326, 4979})
+"""The reference systems of WGS 84, in two and three dimensions: the one that GeoJSON means."""
+
+
+def _geo_json(point: Point) -> dict[str, Any]:
+    """Longitude before latitude; a point of a plane says so by its `srid`."""
+    plain: dict[str, Any] = {"type": "Point", "coordinates": list(point)}
+    return plain if point.srid in _GEOGRAPHIC else {**plain, "srid": point.srid}

@@ -98,6 +98,7 @@ class SearchResult(Result):
     total_is: Literal["window"] = "window"
     facets: dict[str, dict[str, int]] = Field(default_factory=dict)
     next_cursor: str | None
+    truncated: bool = Field(default=False, description="The page is cut at `result_bytes`: `nextCursor` has the rest.")
     degraded: list[str]
     notices: list[str] = Field(default_factory=list)
     content_root: str
@@ -135,6 +136,7 @@ class ListResult(Result):
     facets: dict[str, dict[str, int]] = Field(default_factory=dict)
     degraded: list[str] = Field(default_factory=list)
     next_cursor: str | None
+    truncated: bool = Field(default=False, description="The page is cut at `result_bytes`: `nextCursor` has the rest.")
     content_root: str
     took_ms: float
 
@@ -270,6 +272,7 @@ class LearningPathResult(Result):
     missing: list[MissingPrerequisite]
     cycles: list[list[str]] = Field(description="Prerequisites that go round in a circle; each was broken at its end.")
     notices: list[str]
+    truncated: bool = Field(default=False, description="The last steps are cut at `result_bytes`.")
     content_root: str
     took_ms: float
 
@@ -292,6 +295,7 @@ class XrefResolution(Result):
 
 class XrefResult(Result):
     resolutions: list[XrefResolution]
+    truncated: bool = Field(default=False, description="Cut at `result_bytes`: resolve the rest by itself.")
     content_root: str
     took_ms: float
 
@@ -316,6 +320,7 @@ class SampleResult(Result):
     total_is: Literal["window"] = "window"
     languages: dict[str, int]
     next_cursor: str | None
+    truncated: bool = Field(default=False, description="The page is cut at `result_bytes`: `nextCursor` has the rest.")
     degraded: list[str]
     content_root: str
     took_ms: float

@@ -10,6 +10,7 @@ from service.domain.requests import ListRequest
 from service.domain.results import ListResult, NodeSummary
 from service.retrieval import paging
 from service.retrieval.engines import Retrieval
+from service.retrieval.sizes import fitting
 from service.statements import count_nodes, list_nodes
 
 
@@ -33,12 +34,15 @@ async def list_estate(request: ListRequest, principal: Principal, retrieval: Ret
         request.facets, narrowed, snapshot.generation, principal.audiences, deadline=deadline
     )
     read = rows.by_column()
+    nodes = [NodeSummary(**{name: row[name] for name in NodeSummary.model_fields}) for row in read[:size]]
+    fit = fitting(nodes, settings.result_bytes)
     next_cursor = None
-    if len(read) > size:
+    if len(read) > fit:
         as_of = datetime.now(UTC).isoformat(timespec="seconds")
-        next_cursor = paging.Cursor(snapshot.content_root, pinned, as_of, (), read[size - 1]["key"]).encode()
+        next_cursor = paging.Cursor(snapshot.content_root, pinned, as_of, (), read[fit - 1]["key"]).encode()
     return ListResult(
-        nodes=[NodeSummary(**{name: row[name] for name in NodeSummary.model_fields}) for row in read[:size]],
+        nodes=nodes[:fit],
+        truncated=fit < len(nodes),
         total=total.rows[0][0],
         facets={name: dict(counts) for name, counts in facets.items()},
         degraded=degraded,

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from service.domain.deadline import Deadline
 from service.domain.errors import AllLegsDown, CursorStale
 from service.domain.filters import NodeFilter
+from service.domain.graph import NodeIdentity
 from service.domain.principal import Principal
 from service.domain.requests import SearchRequest
 from service.domain.results import SearchResult
@@ -17,6 +18,7 @@ from service.retrieval.explanation import explain_hits, explain_search
 from service.retrieval.hits import load_hits
 from service.retrieval.ranker import Caller
 from service.retrieval.ranking import Ranked
+from service.retrieval.sizes import fitting
 from service.retrieval.window import Window, open_window
 
 _SNAPSHOT_ATTEMPTS = 4
@@ -58,7 +60,7 @@ async def _search_once(
     if cursor is not None and live != cursor.legs:
         raise CursorStale("A retriever that ranked the first page is down now; send the request without the cursor.")
     as_of = cursor.as_of if cursor else today()
-    (ranked, left_out), (facets, uncounted) = await asyncio.gather(
+    (ranked, missing), (facets, uncounted) = await asyncio.gather(
         rank_window(window, request, principal, retrieval, as_of, deadline),
         retrieval.facets.count(
             request.facets,
@@ -75,15 +77,21 @@ async def _search_once(
         raise SnapshotMoved
     if request.explain:
         hits = explain_hits(hits, ranked, gain=settings.prior_gain, clamp=settings.boost_clamp)
+    fit = fitting(hits, settings.result_bytes)
+    end = start + size
+    if fit < len(hits):
+        first_cut = NodeIdentity(hits[fit].uid, hits[fit].locale)
+        end = start + [node.identity for node in page].index(first_cut)
     next_cursor = None
-    if start + size < len(ranked):
-        next_cursor = paging.Cursor(snapshot.content_root, pinned, as_of, live, start + size).encode()
+    if end < len(ranked):
+        next_cursor = paging.Cursor(snapshot.content_root, pinned, as_of, live, end).encode()
     return SearchResult(
-        hits=hits,
+        hits=hits[:fit],
+        truncated=fit < len(hits),
         total=len(ranked),
         next_cursor=next_cursor,
         facets={name: dict(counts) for name, counts in facets.items()},
-        degraded=[*window.degraded, *left_out, *uncounted],
+        degraded=[*window.degraded, *missing, *uncounted],
         notices=list(window.notices),
         content_root=snapshot.content_root,
         ontology_hash=snapshot.ontology_hash,

@@ -17,12 +17,12 @@ def size_of(value: Any) -> int:
         return len(repr(value))
 
 
-def fitting(values: Iterable[Any], most: int) -> int:
-    """How many of these, from the first, fit into `most` bytes of JSON: one at least, so that paging goes on."""
+def fitting(values: Iterable[Any], most: int, *, least: int = 1) -> int:
+    """How many of these, from the first, fit into `most` bytes of JSON: `least` in any case, so that paging goes on."""
     taken = size = 0
     for value in values:
         size += size_of(value) + 1
-        if size > most and taken:
+        if size > most and taken >= least:
             break
         taken += 1
     return taken

@@ -39,6 +39,7 @@ async def code_sample_search(request: SampleRequest, principal: Principal, retri
         total=found.total,
         languages=found.facets.get("language", {}),
         next_cursor=found.next_cursor,
+        truncated=found.truncated,
         degraded=found.degraded,
         content_root=found.content_root,
         took_ms=found.took_ms,

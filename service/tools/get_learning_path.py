@@ -12,6 +12,7 @@ from service.domain.requests import LearningPathRequest, NodeRequest
 from service.domain.results import LearningPathResult, LearningStep, MissingPrerequisite
 from service.retrieval.engines import Retrieval
 from service.retrieval.signals import LEVELS
+from service.retrieval.sizes import fitting
 from service.retrieval.traversal import Step, step_from
 from service.statements import cards, nodes_by_alias
 from service.tools.curriculum import Curriculum, Lesson, Way, find_way, minutes_of
@@ -40,10 +41,12 @@ async def get_learning_path(
     steps = [_step(identity, way, curriculum, titles) for identity in way.steps]
     minutes = sum(step.minutes or 0 for step in steps)
     is_known = goal.uid in request.known_skills
+    fit = fitting(steps, settings.result_bytes)
     return LearningPathResult(
         goal=goal.uid,
         reachable=bool(steps) or is_known or (not way.missing and bool(curriculum.lessons.get(goal))),
-        steps=steps,
+        steps=steps[:fit],
+        truncated=fit < len(steps),
         minutes=minutes,
         within_budget=None if request.minutes is None else minutes <= request.minutes,
         missing=[

@@ -11,6 +11,7 @@ from service.domain.requests import NodeRequest, RelatedRequest
 from service.domain.results import PathStep, RelatedNode, RelatedResult
 from service.retrieval import paging
 from service.retrieval.engines import Retrieval
+from service.retrieval.sizes import fitting
 from service.retrieval.traversal import Step, step_from
 from service.tools.docs_fetch import locate
 
@@ -53,23 +54,25 @@ async def get_related(request: RelatedRequest, principal: Principal, retrieval: 
     except EngineUnavailable as error:
         degraded.append(f"prior: {error.reason}")
     candidates.sort(key=lambda node: (-priors.get(node, 0.0), len(paths[node]), node))
+    related = [
+        RelatedNode(
+            uid=node.uid,
+            locale=node.locale,
+            kind=cards[node].kind,
+            title=cards[node].title,
+            url=cards[node].url,
+            summary=cards[node].summary,
+            prior=priors.get(node, 0.0),
+            path=[_path_step(step) for step in paths[node]],
+        )
+        for node in candidates[:size]
+    ]
+    fit = fitting(related, settings.result_bytes)
     return RelatedResult(
         uid=start.uid,
         locale=start.locale,
-        related=[
-            RelatedNode(
-                uid=node.uid,
-                locale=node.locale,
-                kind=cards[node].kind,
-                title=cards[node].title,
-                url=cards[node].url,
-                summary=cards[node].summary,
-                prior=priors.get(node, 0.0),
-                path=[_path_step(step) for step in paths[node]],
-            )
-            for node in candidates[:size]
-        ],
-        truncated=truncated or len(candidates) > size,
+        related=related[:fit],
+        truncated=truncated or len(candidates) > fit,
         degraded=degraded,
         content_root=snapshot.content_root,
         took_ms=(time.perf_counter() - started) * 1000,

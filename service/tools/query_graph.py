@@ -8,6 +8,7 @@ from service.domain.principal import Principal
 from service.domain.requests import GraphQueryRequest
 from service.domain.results import GraphQueryResult
 from service.retrieval.engines import Retrieval
+from service.retrieval.sizes import fitting
 
 
 async def query_graph(request: GraphQueryRequest, principal: Principal, retrieval: Retrieval) -> GraphQueryResult:
@@ -18,11 +19,12 @@ async def query_graph(request: GraphQueryRequest, principal: Principal, retrieva
         request.cypher, request.parameters, retrieval.profile, visibility=Visibility(audiences=principal.audiences)
     )
     snapshot = await retrieval.store.snapshot()
-    rows = await retrieval.graph.run(query, deadline=deadline)
+    found = await retrieval.graph.run(query, deadline=deadline)
+    fit = fitting(found.rows, retrieval.settings.result_bytes, least=0)
     return GraphQueryResult(
-        columns=list(rows.columns),
-        rows=[list(row) for row in rows.rows],
-        truncated=rows.truncated,
+        columns=list(found.columns),
+        rows=[list(row) for row in found.rows[:fit]],
+        truncated=found.truncated or fit < len(found.rows),
         cypher=query.text,
         content_root=snapshot.content_root,
         took_ms=(time.perf_counter() - started) * 1000,

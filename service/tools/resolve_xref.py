@@ -13,6 +13,7 @@ from service.domain.principal import Principal
 from service.domain.requests import XrefRequest
 from service.domain.results import XrefResolution, XrefResult
 from service.retrieval.engines import Retrieval
+from service.retrieval.sizes import fitting
 from service.statements import cards, nodes_by_alias, nodes_by_title, nodes_by_uid, successors, uids_like
 
 _LONGEST_REDIRECT = 20
@@ -32,8 +33,10 @@ async def resolve_xref(request: XrefRequest, principal: Principal, retrieval: Re
     snapshot = await retrieval.store.snapshot()
     exact = await resolver.exact(request.uids)
     resolutions = [await resolver.resolve(uid, exact.get(uid, [])) for uid in request.uids]
+    fit = fitting(resolutions, settings.result_bytes)
     return XrefResult(
-        resolutions=resolutions,
+        resolutions=resolutions[:fit],
+        truncated=fit < len(resolutions),
         content_root=snapshot.content_root,
         took_ms=(time.perf_counter() - started) * 1000,
     )
