@@ -115,7 +115,7 @@ class EmbeddedGraphStore:
 
     def _commit(self, change: SnapshotChange) -> None:
         file = _file(self._folder, change.snapshot.generation)
-        projection = GraphProjection.build(change.graph, change.entry.publish_id)
+        projection = self._live.projection.changed(change.graph, change.entry.publish_id)
         try:
             projection.save(file)
             self._records.commit(change.entry, change.snapshot, change.manifest, change.records)

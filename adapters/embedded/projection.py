@@ -1,6 +1,7 @@
 """One snapshot's graph in kglite, in memory, with its file: the only module that knows kglite's quirks."""
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import kglite
 from adapters.indexing.stored_passage import engine_text
 from service.domain.errors import EngineUnavailable
 from service.domain.graph import Edge, Node
-from service.domain.snapshots import LinkedGraph
+from service.domain.snapshots import GraphDifference, LinkedGraph
 
 ENGINE = "kglite"
 
@@ -21,6 +22,13 @@ STORED_TYPE = "contentType"
 """Where `type` is read: kglite answers `n.type` with the node's label where the property is null."""
 
 _ROWS_AT_ONCE = 5_000
+
+_CHANGED_AT_MOST = 0.2
+"""The share of a graph's nodes and edges up to which it is changed in place of being built."""
+
+_EDGE = "(:Node {{key: row.source}})-[r:{name} {{via: row.via}}]->(:Node {{key: row.target}})"
+
+Row = dict[str, Any]
 
 # Advice about labels that no node has yet would go to stderr, process-wide; it is in the results as well.
 kglite.set_query_warning_policy("silent")
@@ -35,33 +43,40 @@ class Answer:
 class GraphProjection:
     """An immutable graph that any number of threads may read at once."""
 
-    def __init__(self, graph: Any) -> None:
+    def __init__(self, graph: Any, linked: LinkedGraph | None = None) -> None:
         self._graph = graph
+        self._linked = linked
+        """What it was made of, where it was made here."""
 
     @classmethod
     def build(cls, linked: LinkedGraph, publish_id: str) -> "GraphProjection":
         """Write the snapshot's nodes and edges into a new graph. Raises kglite's errors."""
         graph = kglite.KnowledgeGraph()
-        by_kind: dict[str, list[dict[str, Any]]] = {}
-        for identity, node in linked.nodes.items():
-            row = node_properties(node, linked.content_hashes.get(identity))
-            by_kind.setdefault(node.kind.label, []).append(row)
-        for label, rows in sorted(by_kind.items()):
-            _write(graph, f"UNWIND $rows AS row CREATE (n:Node:{label}) SET n = row", rows)
-        if by_kind:
+        _create_nodes(graph, linked.nodes.values(), linked)
+        if linked.nodes:
             for name in ("key", "uid"):
                 _cypher(graph, f"CREATE INDEX FOR (n:Node) ON (n.{name})", {}, writes=True)
-        by_type: dict[str, list[dict[str, Any]]] = {}
-        for edge in linked.edges:
-            by_type.setdefault(edge.type.value, []).append(_edge_row(edge, publish_id))
-        for name, rows in sorted(by_type.items()):
-            _write(
-                graph,
-                "UNWIND $rows AS row MATCH (a:Node {key: row.source}) MATCH (b:Node {key: row.target}) "
-                f"CREATE (a)-[r:{name}]->(b) SET r = row.properties",
-                rows,
-            )
-        return cls(graph)
+        _create_edges(graph, linked.edges, publish_id)
+        return cls(graph, linked)
+
+    def changed(self, linked: LinkedGraph, publish_id: str) -> "GraphProjection":
+        """The graph of another snapshot, by the difference where that is small: a copy costs next to nothing.
+
+        An edge that did not change keeps the publish that wrote it. Raises kglite's errors.
+        """
+        if self._linked is None or not self._linked.nodes:
+            return self.build(linked, publish_id)
+        difference = GraphDifference.between(self._linked, linked)
+        if difference.size > _CHANGED_AT_MOST * (len(linked.nodes) + len(linked.edges)):
+            return self.build(linked, publish_id)
+        graph = self._graph.copy()
+        for text, rows in _deletions(difference):
+            _write(graph, text, rows)
+        _create_nodes(graph, difference.added_nodes, linked)
+        for text, rows in _updates(difference, linked, publish_id):
+            _write(graph, text, rows)
+        _create_edges(graph, difference.added_edges, publish_id)
+        return type(self)(graph, linked)
 
     @classmethod
     def load(cls, file: Path) -> "GraphProjection":
@@ -75,6 +90,50 @@ class GraphProjection:
     def run(self, text: str, parameters: Mapping[str, Any], *, milliseconds: int) -> Answer:
         """Read. Raises kglite's errors; CypherTimeoutError once the time is up."""
         return _cypher(self._graph, text, parameters, milliseconds=milliseconds)
+
+
+def _create_nodes(graph: Any, nodes: Iterable[Node], linked: LinkedGraph) -> None:
+    by_kind: dict[str, list[Row]] = defaultdict(list)
+    for node in nodes:
+        by_kind[node.kind.label].append(node_properties(node, linked.content_hashes.get(node.identity)))
+    for label, rows in sorted(by_kind.items()):
+        _write(graph, f"UNWIND $rows AS row CREATE (n:Node:{label}) SET n = row", rows)
+
+
+def _create_edges(graph: Any, edges: Iterable[Edge], publish_id: str) -> None:
+    for name, rows in _by_type(edges, publish_id):
+        _write(
+            graph,
+            "UNWIND $rows AS row MATCH (a:Node {key: row.source}) MATCH (b:Node {key: row.target}) "
+            f"CREATE (a)-[r:{name}]->(b) SET r = row.properties",
+            rows,
+        )
+
+
+def _deletions(difference: GraphDifference) -> Iterator[tuple[str, list[Row]]]:
+    for name, rows in _by_type(difference.gone_edges, ""):
+        yield f"UNWIND $rows AS row MATCH {_EDGE.format(name=name)} DELETE r", rows
+    gone: list[Row] = [{"key": engine_text(identity.key)} for identity in difference.gone_nodes]
+    yield "UNWIND $rows AS row MATCH (n:Node {key: row.key}) DETACH DELETE n", gone
+
+
+def _updates(difference: GraphDifference, linked: LinkedGraph, publish_id: str) -> Iterator[tuple[str, list[Row]]]:
+    by_labels: dict[tuple[str, str], list[Row]] = defaultdict(list)
+    for old, node in difference.changed_nodes:
+        row = node_properties(node, linked.content_hashes.get(node.identity))
+        by_labels[old.kind.label, node.kind.label].append(row)
+    for (old_label, label), rows in sorted(by_labels.items()):
+        labels = "" if old_label == label else f"REMOVE n:{old_label} SET n:{label} "
+        yield f"UNWIND $rows AS row MATCH (n:Node {{key: row.key}}) {labels}SET n = row", rows
+    for name, rows in _by_type(difference.changed_edges, publish_id):
+        yield f"UNWIND $rows AS row MATCH {_EDGE.format(name=name)} SET r = row.properties", rows
+
+
+def _by_type(edges: Iterable[Edge], publish_id: str) -> list[tuple[str, list[Row]]]:
+    by_type: dict[str, list[Row]] = defaultdict(list)
+    for edge in edges:
+        by_type[edge.type.value].append(_edge_row(edge, publish_id))
+    return sorted(by_type.items())
 
 
 def node_properties(node: Node, content_hash: str | None) -> dict[str, Any]:
@@ -124,6 +183,7 @@ def _edge_row(edge: Edge, publish_id: str) -> dict[str, Any]:
     return {
         "source": engine_text(edge.source.key),
         "target": engine_text(edge.target.key),
+        "via": properties["via"],
         "properties": properties,
     }
 

@@ -5,10 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from adapters.neo4j.rows import Row, edge_row, node_row
-from service.domain.graph import Edge, EdgeType, NodeIdentity
-from service.domain.snapshots import LinkedGraph
-
-EdgeName = tuple[EdgeType, NodeIdentity, NodeIdentity, str]
+from service.domain.graph import Edge, EdgeType
+from service.domain.snapshots import GraphDifference, LinkedGraph
 
 
 @dataclass(frozen=True)
@@ -25,17 +23,13 @@ class Write:
 
 def changes(before: LinkedGraph, after: LinkedGraph, publish_id: str) -> list[Write]:
     """In the order in which they must run. An edge that didn't change keeps the publish that wrote it."""
-    old_edges = {_name(edge): edge for edge in before.edges}
-    new_edges = {_name(edge): edge for edge in after.edges}
-    gone_edges = [edge for name, edge in old_edges.items() if name not in new_edges]
-    added_edges = [edge for name, edge in new_edges.items() if name not in old_edges]
-    changed_edges = [edge for name, edge in new_edges.items() if name in old_edges and edge != old_edges[name]]
+    difference = GraphDifference.between(before, after)
     return [
-        *_edges(gone_edges, publish_id, "MATCH {edge} DELETE r"),
-        *_gone_nodes(before, after),
-        *_written_nodes(before, after),
-        *_edges(added_edges, publish_id, "MATCH {ends} CREATE (a)-[r:{type}]->(b) SET r = row.properties"),
-        *_edges(changed_edges, publish_id, "MATCH {edge} SET r = row.properties"),
+        *_edges(difference.gone_edges, publish_id, "MATCH {edge} DELETE r"),
+        *_gone_nodes(difference),
+        *_written_nodes(difference, after),
+        *_edges(difference.added_edges, publish_id, "MATCH {ends} CREATE (a)-[r:{type}]->(b) SET r = row.properties"),
+        *_edges(difference.changed_edges, publish_id, "MATCH {edge} SET r = row.properties"),
     ]
 
 
@@ -56,10 +50,6 @@ def split(writes: Sequence[Write], rows: int) -> list[list[Write]]:
     return parts
 
 
-def _name(edge: Edge) -> EdgeName:
-    return edge.type, edge.source, edge.target, edge.via
-
-
 def _edges(edges: Sequence[Edge], publish_id: str, pattern: str) -> list[Write]:
     by_type: dict[EdgeType, list[Row]] = defaultdict(list)
     for edge in edges:
@@ -75,21 +65,18 @@ def _edges(edges: Sequence[Edge], publish_id: str, pattern: str) -> list[Write]:
     return writes
 
 
-def _gone_nodes(before: LinkedGraph, after: LinkedGraph) -> list[Write]:
-    gone: list[Row] = [{"key": identity.key} for identity in before.nodes.keys() - after.nodes.keys()]
+def _gone_nodes(difference: GraphDifference) -> list[Write]:
+    gone: list[Row] = [{"key": identity.key} for identity in difference.gone_nodes]
     return [Write("UNWIND $rows AS row MATCH (n:Node {key: row.key}) DETACH DELETE n", gone)]
 
 
-def _written_nodes(before: LinkedGraph, after: LinkedGraph) -> list[Write]:
+def _written_nodes(difference: GraphDifference, after: LinkedGraph) -> list[Write]:
     created: dict[str, list[Row]] = defaultdict(list)
     updated: dict[tuple[str, str], list[Row]] = defaultdict(list)
-    for identity, node in after.nodes.items():
-        row = node_row(node, after.content_hashes.get(identity))
-        old = before.nodes.get(identity)
-        if old is None:
-            created[node.kind.label].append(row)
-        elif row != node_row(old, before.content_hashes.get(identity)):
-            updated[old.kind.label, node.kind.label].append(row)
+    for node in difference.added_nodes:
+        created[node.kind.label].append(node_row(node, after.content_hashes.get(node.identity)))
+    for old, node in difference.changed_nodes:
+        updated[old.kind.label, node.kind.label].append(node_row(node, after.content_hashes.get(node.identity)))
     return [
         *(
             Write(f"UNWIND $rows AS row CREATE (n:Node:{label}) SET n = row", rows)

@@ -75,6 +75,64 @@ class LinkedGraph:
         return dict(sorted(counts.items()))
 
 
+@dataclass(frozen=True, slots=True)
+class GraphDifference:
+    """What turns one snapshot's graph into another's. An edge is named by its type, its ends and its markup."""
+
+    gone_nodes: tuple[NodeIdentity, ...]
+    added_nodes: tuple[Node, ...]
+    changed_nodes: tuple[tuple[Node, Node], ...]
+    """Each as it was and as it is."""
+    gone_edges: tuple[Edge, ...]
+    added_edges: tuple[Edge, ...]
+    changed_edges: tuple[Edge, ...]
+
+    @classmethod
+    def between(cls, before: LinkedGraph, after: LinkedGraph) -> "GraphDifference":
+        changed = [
+            (before.nodes[identity], node)
+            for identity, node in after.nodes.items()
+            if identity in before.nodes
+            and (
+                before.content_hashes.get(identity) != after.content_hashes.get(identity)
+                or before.nodes[identity] != node
+            )
+        ]
+        old_edges = {_name(edge): edge for edge in before.edges}
+        new_edges = {_name(edge): edge for edge in after.edges}
+        return cls(
+            gone_nodes=tuple(before.nodes.keys() - after.nodes.keys()),
+            added_nodes=tuple(node for identity, node in after.nodes.items() if identity not in before.nodes),
+            changed_nodes=tuple(changed),
+            gone_edges=tuple(edge for name, edge in old_edges.items() if name not in new_edges),
+            added_edges=tuple(edge for name, edge in new_edges.items() if name not in old_edges),
+            changed_edges=tuple(
+                edge for name, edge in new_edges.items() if name in old_edges and edge != old_edges[name]
+            ),
+        )
+
+    @property
+    def size(self) -> int:
+        """Nodes and edges that are written or deleted."""
+        return sum(
+            map(
+                len,
+                (
+                    self.gone_nodes,
+                    self.added_nodes,
+                    self.changed_nodes,
+                    self.gone_edges,
+                    self.added_edges,
+                    self.changed_edges,
+                ),
+            )
+        )
+
+
+def _name(edge: Edge) -> tuple[str, NodeIdentity, NodeIdentity, str]:
+    return edge.type, edge.source, edge.target, edge.via
+
+
 @dataclass(frozen=True)
 class SnapshotChange:
     """All that one commit moves: the store applies it whole, or not at all."""
