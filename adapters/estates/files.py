@@ -41,6 +41,7 @@ class EstateFiles:
         self._paths: tuple[str, ...] | None = None
         self._known: frozenset[str] = frozenset()
         self._links: set[str] = set()
+        self._passed_over: list[Diagnostic] = []
         self._folded: dict[str, str] = {}
         self._digests: dict[str, bytes] = {}
         self._by_name: dict[str, list[str]] = {}
@@ -55,6 +56,12 @@ class EstateFiles:
             self._known = frozenset(self._paths)
             self._folded = {path.lower(): path for path in reversed(self._paths)}
         return self._paths
+
+    @property
+    def passed_over(self) -> tuple[Diagnostic, ...]:
+        """What is in the folder and is never read: links to folders, names that are no text."""
+        _ = self.paths
+        return tuple(self._passed_over)
 
     def find(self, path: str) -> str | None:
         """The file's path as the folder spells it: links on Windows were written without regard to case."""
@@ -136,10 +143,33 @@ class EstateFiles:
             folders[:] = sorted(name for name in folders if not _hidden(name))
             relative = os.path.relpath(folder, self.root).replace(os.sep, "/")
             prefix = "" if relative == "." else relative + "/"
+            folders[:] = [name for name in folders if self._is_entered(folder, prefix, name)]
             for name in names:
+                if not is_text(name):
+                    self._pass_over(prefix + name, "file_name_unreadable", "has a name that is no UTF-8", "Rename it.")
+                    continue
                 if os.path.islink(os.path.join(folder, name)):
                     self._links.add(prefix + name)
                 yield prefix + name
+
+    def _is_entered(self, folder: str, prefix: str, name: str) -> bool:
+        """Whether a folder of the estate is walked: a link could lead out of it, or round in a circle."""
+        if not is_text(name):
+            self._pass_over(prefix + name, "file_name_unreadable", "has a name that is no UTF-8", "Rename it.")
+            return False
+        if os.path.islink(os.path.join(folder, name)):
+            self._pass_over(
+                prefix + name,
+                "folder_link",
+                "is a link to a folder, and is not followed",
+                "Put the folder itself there.",
+            )
+            return False
+        return True
+
+    def _pass_over(self, path: str, code: str, reason: str, fix: str) -> None:
+        readable = path.encode("utf-8", "replace").decode()
+        self._passed_over.append(Diagnostic(readable, 1, code, f"{readable} {reason}.", Severity.WARNING, 1, fix))
 
 
 def normalise(path: str) -> str | None:
@@ -164,6 +194,15 @@ def without_suffix(path: str) -> str:
     folder, slash, name = path.rpartition("/")
     stem, dot, _ = name.rpartition(".")
     return folder + slash + (stem if dot and stem else name)
+
+
+def is_text(name: str) -> bool:
+    """Whether a name can be stored: a file system's may be any bytes."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _hidden(name: str) -> bool:

@@ -14,6 +14,7 @@ from adapters.estates.rules import ReadingRules
 from adapters.estates.site.configuration import ContentRoot, ContentSection
 from adapters.estates.site.dialect import Dialect
 from adapters.estates.site.index import EstateIndex
+from adapters.estates.site.indexing import yaml_diagnostic
 from adapters.estates.site.reading import read_site
 from adapters.estates.site.remembered import PageMemory
 from adapters.estates.yaml_document import YamlInvalid, YamlNode, parse_yaml
@@ -59,6 +60,7 @@ class GithubDocsReader:
             locale = index.main_locale or self._rules.default_locale.lower()
             yield from link_children(index)
             yield from read_tracks(files, index, liquid, docset, locale)
+            yield from data.findings
 
         dialect = Dialect(head=lambda source: _head(source, liquid), navigate=navigate, state=_digests(files))
         roots = (ContentRoot(folder=folder, base="", sections=(section,)),)
@@ -83,6 +85,7 @@ class _Data:
     def __init__(self, files: EstateFiles) -> None:
         self._files = files
         self._documents: dict[str, YamlNode | None] = {}
+        self.findings: list[Diagnostic] = []
 
     def variable(self, name: str) -> str | None:
         """`product.name` → the value of `name` in data/variables/product.yml."""
@@ -99,7 +102,11 @@ class _Data:
             try:
                 found = self._files.find(path)
                 self._documents[path] = parse_yaml(self._files.read(found).text) if found is not None else None
-            except (FileUnreadable, YamlInvalid):
+            except FileUnreadable as error:
+                self.findings.append(error.diagnostic(path))
+                self._documents[path] = None
+            except YamlInvalid as error:
+                self.findings.append(yaml_diagnostic(path, error))
                 self._documents[path] = None
         return self._documents[path]
 

@@ -48,13 +48,17 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """Code that stands in another file. `part` names the region or lines, empty for the whole file."""
+    """Code that stands in another file. `part` names the region or lines, empty for the whole file.
+
+    `code` is None where it can't be shown.
+    """
 
     source: str
     language: str
     part: str
     file: str
     line: int
+    code: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,11 +27,13 @@ _ALERTS = ("note", "tip", "important", "caution", "warning")
 
 @dataclass(frozen=True, slots=True)
 class IncludedText:
-    """An include's tokens; `first_line` is the 1-based line of the file on which they begin."""
+    """An include's tokens; `first_line` is the 1-based line of the file on which they begin, `characters` their text's
+    length."""
 
     path: str
     tokens: Sequence[Token]
     first_line: int
+    characters: int = 0
 
 
 LoadInclude = Callable[[str, Sequence[str], int], IncludedText | None]
@@ -268,8 +270,8 @@ class _Walk:
         if not snippet.source:
             return
         self._flush()
-        self.document.snippets.append(snippet)
         code = self._context.load_snippet(snippet)
+        self.document.snippets.append(replace(snippet, code=code))
         if code:
             self._outline.add(Block(BlockKind.CODE, code, snippet.line, snippet.language or None))
 

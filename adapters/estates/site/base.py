@@ -47,7 +47,7 @@ def _targets(files: EstateFiles) -> Iterator[str]:
             continue
         try:
             document: Any = json.loads(files.read(path).text)
-        except (FileUnreadable, json.JSONDecodeError, RecursionError):
+        except (FileUnreadable, ValueError, RecursionError):
             # Reported where the redirections are read.
             continue
         entries = document.get("redirections") if isinstance(document, dict) else None

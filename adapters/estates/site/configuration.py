@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from urllib.parse import SplitResult, urlsplit
 
 from adapters.estates.files import normalise, without_suffix
 from adapters.estates.globs import compile_glob, matches
 from adapters.estates.metadata import Datum, Metadata
 from adapters.estates.yaml_document import YamlNode
+from service.domain.diagnostics import Diagnostic, Severity
 
 _PAGES = (".md", ".markdown", ".yml", ".yaml")
 
@@ -24,11 +26,14 @@ class ContentSection:
 
 @dataclass(frozen=True, slots=True)
 class ContentRoot:
-    """One content folder of an estate: `folder` is its path there, `base` its address on the site, if it is known."""
+    """One content folder of an estate: `folder` is its path there, `base` its address on the site and `host` the
+    site's, if they are known. `xref_maps` are the imports that its configuration names."""
 
     folder: str = ""
     base: str | None = None
+    host: str | None = None
     sections: tuple[ContentSection, ...] = (ContentSection(),)
+    xref_maps: tuple[YamlNode, ...] = ()
     file: str = ""
     defaults: Metadata = field(default_factory=Metadata)
     patterned: Mapping[str, tuple[tuple[str, YamlNode], ...]] = field(default_factory=dict)
@@ -74,33 +79,67 @@ def plain_root() -> ContentRoot:
     return ContentRoot(sections=(ContentSection(files=("**/*.md", "**/*.markdown")),))
 
 
-def read_docfx(node: YamlNode, file: str) -> ContentRoot:
-    """A docfx.json: its content sections, groups, and default metadata. `file` is its path in the estate."""
-    build = node.at("build") or node
+def read_docfx(build: YamlNode, file: str) -> tuple[ContentRoot, list[Diagnostic]]:
+    """The `build` of a docfx.json: its content sections, groups, and default metadata. `file` is its path in the
+    estate. Content that lies outside the estate is refused."""
     folder = file.rpartition("/")[0]
+    findings: list[Diagnostic] = []
     groups = {name: group.text("moniker_range") for name, group in build.mapping("groups").items()}
     default_range = build.text("globalMetadata", "monikerRange")
-    sections = tuple(
-        ContentSection(
-            src=_folder(folder + "/" + (content.text("src") or content.text("cwd") or "")),
-            files=content.texts("files"),
-            exclude=content.texts("exclude"),
-            dest=_folder(content.text("dest") or ""),
-            moniker_range=content.text("moniker_range")
-            or groups.get(content.text("group") or content.text("version") or "")
-            or default_range,
+    sections: list[ContentSection] = []
+    listed = [content for content in build.sequence("content") if content.texts("files")]
+    for content in listed:
+        named = content.get("src") or content.get("cwd")
+        src = normalise(f"{folder}/{(named.text() if named is not None else None) or ''}".replace("\\", "/").strip("/"))
+        if src is None and named is not None:
+            findings.append(outside(file, named))
+        if src is None:
+            continue
+        sections.append(
+            ContentSection(
+                src=src,
+                files=content.texts("files"),
+                exclude=content.texts("exclude"),
+                dest=_folder(content.text("dest") or ""),
+                moniker_range=content.text("moniker_range")
+                or groups.get(content.text("group") or content.text("version") or "")
+                or default_range,
+            )
         )
-        for content in build.sequence("content")
-        if content.texts("files")
-    )
     metadata = {name: Datum(value, file) for name, value in build.mapping("globalMetadata").items()}
-    return ContentRoot(
+    site = _site(build.text("sitemap", "baseUrl"))
+    whole = ContentSection(src=folder, exclude=("**/includes/**",))
+    root = ContentRoot(
         folder=folder,
-        sections=sections or (ContentSection(src=folder, exclude=("**/includes/**",)),),
+        base=site.path.rstrip("/") if site is not None else None,
+        host=site.hostname if site is not None else None,
+        sections=tuple(sections) if listed else (whole,),
+        xref_maps=tuple(build.scalars("xref")),
         file=file,
         defaults=Metadata(metadata),
         patterned={name: tuple((value.entries or {}).items()) for name, value in build.mapping("fileMetadata").items()},
     )
+    return root, findings
+
+
+def outside(file: str, reference: YamlNode) -> Diagnostic:
+    return Diagnostic(
+        file,
+        reference.line,
+        "path_outside_estate",
+        f"'{reference.value}' leads out of the estate and was not read.",
+        Severity.WARNING,
+        reference.column,
+        "Publish the folder that holds both.",
+    )
+
+
+def _site(address: str | None) -> SplitResult | None:
+    try:
+        parts = urlsplit(address or "")
+    except ValueError:
+        return None
+    return parts if parts.hostname and parts.scheme in ("http", "https") else None
 
 
 def base_address(breadcrumb: str | None) -> str | None:

@@ -2,6 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from adapters.estates.estate_settings import EstateSettings
 from adapters.estates.files import EstateFiles, FileUnreadable
@@ -17,7 +18,25 @@ from service.domain.diagnostics import Diagnostic, Severity
 
 _KEPT_INCLUDES = 256
 _INCLUDE_DEPTH = 10
-_INCLUDES_A_PAGE = 1_000
+_PARTS_A_PAGE = 1_000
+
+
+@dataclass(slots=True)
+class _Allowance:
+    """What one page may still take in of other files: a small page must not become a large one."""
+
+    parts: int
+    characters: int
+    is_reported: bool = False
+
+    def take(self, characters: int) -> bool:
+        """Whether there was room for one more part of this length."""
+        if not self.parts or characters > self.characters:
+            self.parts = 0
+            return False
+        self.parts -= 1
+        self.characters -= characters
+        return True
 
 
 class SiteContext:
@@ -46,20 +65,37 @@ class SiteContext:
 
     def document(self, text: str, file: str, first_line: int, page: PageEntry) -> MarkdownDocument:
         """Read Markdown that stands in `file` from `first_line` on, as part of `page`, its includes in place."""
-        budget = _INCLUDES_A_PAGE
+        allowance = _Allowance(_PARTS_A_PAGE, self.rules.page_bytes)
+
+        def spent(place: str, line: int) -> None:
+            if not allowance.is_reported:
+                allowance.is_reported = True
+                message = (
+                    f"The page takes in more than {_PARTS_A_PAGE:,} parts of other files, or more than a page holds."
+                )
+                self._report(place, line, "include_too_much", message, "Include and show less.")
 
         def load_include(href: str, open_files: Sequence[str], line: int) -> IncludedText | None:
-            nonlocal budget
-            budget -= 1
-            if len(open_files) > _INCLUDE_DEPTH or budget < 0:
-                message = f"Includes deeper than {_INCLUDE_DEPTH}, or more than {_INCLUDES_A_PAGE} on a page."
-                self._report(open_files[-1], line, "include_too_deep", message, "Include fewer files.")
+            if len(open_files) > _INCLUDE_DEPTH:
+                message = f"Includes are nested deeper than {_INCLUDE_DEPTH}."
+                self._report(open_files[-1], line, "include_too_deep", message, "Include the file itself.")
                 return None
-            return self._include(href, open_files, line, page)
+            included = self._include(href, open_files, line, page) if allowance.parts else None
+            if not allowance.take(included.characters if included is not None else 0):
+                spent(open_files[-1], line)
+                return None
+            return included
+
+        def load_snippet(snippet: Snippet) -> str | None:
+            code = self._snippet(snippet, page) if allowance.parts else None
+            if not allowance.take(len(code or "")):
+                spent(snippet.file, snippet.line)
+                return None
+            return code
 
         context = ReadingContext(
             load_include=load_include,
-            load_snippet=lambda snippet: self.snippet(snippet, page),
+            load_snippet=load_snippet,
             title_of=lambda reference: self.index.title_of(reference, page.visible_to),
             pivot_title=lambda pivot: self.index.pivots.get(pivot, pivot),
         )
@@ -78,7 +114,7 @@ class SiteContext:
     def snippet_path(self, snippet: Snippet, page: PageEntry) -> str | None:
         return self.target_path(snippet.source, snippet.file, page)
 
-    def snippet(self, snippet: Snippet, page: PageEntry) -> str | None:
+    def _snippet(self, snippet: Snippet, page: PageEntry) -> str | None:
         """The snippet's code; None where its source or the part of it is not in the estate, which is reported."""
         path = self.snippet_path(snippet, page)
         if path is None:
@@ -155,7 +191,7 @@ class SiteContext:
             )
             return None
         headed = self.dialect.head(source)
-        included = IncludedText(found, parse_markdown(self._parser, headed.body), headed.first_line)
+        included = IncludedText(found, parse_markdown(self._parser, headed.body), headed.first_line, len(headed.body))
         self._includes[found] = included
         if len(self._includes) > _KEPT_INCLUDES:
             self._includes.popitem(last=False)

@@ -1,12 +1,13 @@
 """Imported xref maps: uids that are documented elsewhere, with their names and addresses."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from adapters.estates.files import EstateFiles, FileUnreadable
+from adapters.estates.site.configuration import ContentRoot, outside
 from adapters.estates.site.index import EstateIndex, OutsideReference
 from adapters.estates.site.indexing import yaml_diagnostic
-from adapters.estates.yaml_document import YamlInvalid, parse_yaml
-from service.domain.diagnostics import Diagnostic
+from adapters.estates.yaml_document import YamlInvalid, YamlNode, parse_yaml
+from service.domain.diagnostics import Diagnostic, Severity
 
 _LARGE_FILES = 16
 
@@ -16,11 +17,20 @@ def is_xref_map(path: str) -> bool:
     return "xrefmap" in name and name.endswith((".yml", ".yaml", ".json"))
 
 
-def read_xref_maps(files: EstateFiles, index: EstateIndex) -> Iterator[Diagnostic]:
+def read_xref_maps(files: EstateFiles, index: EstateIndex, roots: Sequence[ContentRoot]) -> Iterator[Diagnostic]:
     """Enter the maps' references into the index; a page of the estate with the same uid goes before them."""
-    for path in files.paths:
-        if not is_xref_map(path):
-            continue
+    paths = dict.fromkeys(path for path in files.paths if is_xref_map(path))
+    for root in roots:
+        for reference in root.xref_maps:
+            name = reference.value or ""
+            path = files.join(root.file, name)
+            if "://" in name:
+                yield _elsewhere(root.file, reference)
+            elif path is None:
+                yield outside(root.file, reference)
+            else:
+                paths[files.find(path) or path] = None
+    for path in paths:
         try:
             document = parse_yaml(files.read(path, files.page_bytes * _LARGE_FILES).text)
         except FileUnreadable as error:
@@ -39,3 +49,15 @@ def read_xref_maps(files: EstateFiles, index: EstateIndex) -> Iterator[Diagnosti
                 href = href if "://" in href or href.startswith("/") else base.rstrip("/") + "/" + href
                 name = reference.text("name") or uid
                 index.outside.setdefault(uid, OutsideReference(uid, name, href))
+
+
+def _elsewhere(file: str, reference: YamlNode) -> Diagnostic:
+    return Diagnostic(
+        file,
+        reference.line,
+        "xref_map_elsewhere",
+        f"The xref map {reference.value} was not fetched: an estate is read from its folder alone.",
+        Severity.NOTE,
+        reference.column,
+        "Put a copy into the estate, so that its uids have names and addresses.",
+    )

@@ -49,12 +49,14 @@ def read_site(
     settings = read_estate_settings(files)
     if settings.visibility.reads_metadata and not is_configured:
         raise EstateRefused([_unconfigured(settings)])
-    rules = replace(rules, site_hosts=(*rules.site_hosts, *settings.site_hosts))
+    yield from files.passed_over
+    named_hosts = (root.host for root in roots if root.host is not None)
+    rules = replace(rules, site_hosts=tuple(dict.fromkeys((*rules.site_hosts, *settings.site_hosts, *named_hosts))))
     roots = tuple(with_base(root, files, docset) for root in roots)
     indexer = EstateIndexer(files, roots, rules, docset, dialect, settings)
     yield from indexer.run()
     index = indexer.index
-    yield from read_xref_maps(files, index)
+    yield from read_xref_maps(files, index, roots)
     yield from read_redirections(files, index, roots, docset)
     for position, root in enumerate(roots):
         locale = index.main_locale or rules.default_locale.lower()
@@ -94,9 +96,7 @@ def _orphans(index: EstateIndex, root: int) -> Iterator[Diagnostic]:
             )
 
 
-def _read_pages(
-    index: EstateIndex, pages: RememberedPages, context: SiteContext
-) -> Iterator[NodeRecord | Diagnostic]:
+def _read_pages(index: EstateIndex, pages: RememberedPages, context: SiteContext) -> Iterator[NodeRecord | Diagnostic]:
     """Each page with the code samples that it shows; a sample that several show is the first one's by path."""
     resolver = LinkResolver(context.files, context.index, context.roots, context.rules)
     shown: set[NodeIdentity] = set()

@@ -173,16 +173,12 @@ class CodeSamples:
 
     def _snippet(self, snippet: Snippet, page: Node, entry: PageEntry) -> Iterator[NodeRecord]:
         path = self._context.snippet_path(snippet, entry)
-        if path is None or self._context.files.find(path) is None:
+        if path is None or snippet.code is None:
             return
         uid = snippet_uid(self._context.docset, path, snippet.part, page.visible_to)
-        if (uid, page.identity.locale) in self._seen:
+        if not self._first(uid, page):
             return
-        code = self._context.snippet(snippet, entry)
-        self._context.drain()
-        if code is None or not self._first(uid, page):
-            return
-        block = Block(BlockKind.CODE, code, 1, snippet.language or None)
+        block = Block(BlockKind.CODE, snippet.code, 1, snippet.language or None)
         title = snippet_title(path, snippet.part)
         yield self._record(uid, title, Section("", "", 1, (block,)), page, page.url, path, snippet.language)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
 
-from adapters.estates.files import EstateFiles, FileUnreadable, normalise, without_suffix
+from adapters.estates.files import EstateFiles, FileUnreadable, is_text, normalise, without_suffix
 from adapters.estates.rules import ReadingRules
 from adapters.estates.site.configuration import ContentRoot
 from adapters.estates.site.index import EstateIndex, PageEntry, Retirement
@@ -38,13 +38,13 @@ def read_redirections(
             except FileUnreadable as error:
                 yield error.diagnostic(path)
                 continue
-            except (json.JSONDecodeError, RecursionError) as error:
+            except (ValueError, RecursionError) as error:
                 line = getattr(error, "lineno", 1)
                 yield Diagnostic(
                     path,
                     line,
                     "redirections_invalid",
-                    f"The redirections were left out: {getattr(error, 'msg', 'nested too deep')}.",
+                    f"The redirections were left out: {_reason(error)}.",
                     Severity.ERROR,
                     getattr(error, "colno", 1),
                     "Correct the JSON.",
@@ -56,6 +56,12 @@ def read_redirections(
 def _entries(document: Any) -> list[dict[str, Any]]:
     found = document.get("redirections") if isinstance(document, dict) else document
     return [entry for entry in found if isinstance(entry, dict)] if isinstance(found, list) else []
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, json.JSONDecodeError):
+        return error.msg
+    return "nested too deep" if isinstance(error, RecursionError) else "a number that no one can mean"
 
 
 def _lines(text: str) -> Iterator[int]:
@@ -87,12 +93,12 @@ def _enter(
         line = next(lines, 1)
         from_root = source.startswith("/") or "source_path" not in entry
         path = normalise(source.strip("/") if from_root else f"{folder}/{source}".strip("/"))
-        if path is None or not isinstance(target, str) or not target.strip():
+        if path is None or not isinstance(target, str) or not target.strip() or not is_text(path + target):
             yield Diagnostic(
                 file,
                 line,
                 "redirection_invalid",
-                f"The redirection of '{source}' names no path and target.",
+                f"The redirection of {source!a} names no path and target.",
                 Severity.WARNING,
                 fix="Give source_path a path in the repository, redirect_url an address.",
             )

@@ -87,8 +87,118 @@ def test_tocs_that_double_at_every_level_are_read_once_each(tmp_path):
     assert len(estate.of_kind(NodeKind.TOPIC)) == 31
 
 
-def test_a_long_chain_of_redirections_is_followed_once(tmp_path):
-    steps = 20_000
+def test_a_page_of_twenty_megabytes_is_left_out_by_its_size(tmp_path):
+    estate = read(tmp_path, {"big.md": "# Big\n" + "word " * 4_000_000, "a.md": "[!INCLUDE [x](big.md)]\n\nText.\n"})
+    assert sorted(estate.found("file_too_large")) == [("a.md", 1), ("big.md", 1)]
+    assert [record.node.path for record in estate.records] == ["a.md"]
+
+
+def test_a_page_takes_in_no_more_than_a_page_holds(tmp_path):
+    code = "\n".join(f"line {n}" for n in range(1_000))
+    many = ':::code language="python" source="x.py":::\n\n' * 5_000
+    files = {
+        "docfx.json": DOCFX,
+        "big.md": "word " * 10_000,
+        "a.md": "[!INCLUDE [x](big.md)]\n\n" * 5_000,
+        "b.md": many,
+        "x.py": code,
+    }
+    estate = read(tmp_path, files, ReadingRules(page_bytes=400_000))
+    assert [file for file, _ in estate.found("include_too_much")] == ["a.md", "b.md"]
+    for uid in ("d/a", "d/b"):
+        assert sum(len(b.text) for s in estate.record(uid).sections for b in s.blocks) <= 400_000
+
+
+BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 9)
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "code"),
+    [
+        ("b.md", f"---\n{BOMB}---\n# B\n", "front_matter_invalid"),
+        ("docfx.json", BOMB, "yaml_invalid"),
+        ("toc.yml", BOMB, "yaml_invalid"),
+        ("b.yml", f"### YamlMime:Hub\n{BOMB}", "yaml_invalid"),
+        ("b.yml", f"### YamlMime:Module\n{BOMB}", "yaml_invalid"),
+        ("pivots.yml", f"### YamlMime:ZonePivotGroups\n{BOMB}", "yaml_invalid"),
+        ("achievements.yml", f"### YamlMime:Achievements\n{BOMB}", "yaml_invalid"),
+        ("xrefmap.yml", BOMB, "yaml_invalid"),
+        ("b.md", "---\n" + "[" * 100_000 + "\n---\n# B\n", "front_matter_invalid"),
+        ("toc.yml", "- items:\n" + "".join("  " * n + "- items:\n" for n in range(1, 300)), "yaml_invalid"),
+    ],
+)
+def test_a_bomb_of_aliases_costs_its_own_file_alone(tmp_path, path, text, code):
+    estate = read(tmp_path, {"docfx.json": DOCFX, "a.md": "# A"} | {path: text})
+    assert path in [file for file, _ in estate.found(code)]
+    assert "A" in [record.node.title for record in estate.records]
+
+
+def test_configuration_never_leads_out_of_the_estate(tmp_path):
+    write(
+        tmp_path, {"other/secret.md": "# SECRET", "secret.json": '{"description": "SECRET"}', "s.yml": "references: []"}
+    )
+    configuration = {
+        "build": {
+            "content": [{"files": ["**/*.md"], "src": "pages"}, {"files": ["**/*.md"], "src": "../other"}],
+            "globalMetadataFiles": ["../secret.json"],
+            "fileMetadataFiles": ["/secret.json"],
+            "xref": ["../s.yml", "https://example.org/xrefmap.yml"],
+        }
+    }
+    files = {"docfx.json": json.dumps(configuration, indent=1), "pages/a.md": "# A", "b.md": "# B"}
+    estate = read(tmp_path / "estate", files)
+    assert [record.node.title for record in estate.records] == ["A"]
+    assert "SECRET" not in repr(estate)
+    assert len(estate.found("path_outside_estate")) == 4
+    assert [file for file, _ in estate.found("xref_map_elsewhere")] == ["docfx.json"]
+
+
+@pytest.mark.parametrize("path", ["docfx.json", "toc.yml", "redirection.json", "xrefmap.yml", "part.yml", "x.py"])
+def test_a_link_that_leads_out_is_not_read_whatever_it_is_for(tmp_path, path):
+    (tmp_path / "secret").write_text(
+        '{"redirections": [{"source_path": "SECRET.md", "redirect_url": "/d/a"}], "uid": "SECRET"}'
+    )
+    files = {
+        "docfx.json": DOCFX,
+        "a.md": "[!code-python[](x.py)]\n\n# A",
+        "sub/toc.yml": "- name: B\n  href: ../a.md\n",
+    }
+    root = write(tmp_path / "estate", files)
+    (root / path).unlink(missing_ok=True)
+    (root / path).symlink_to(tmp_path / "secret")
+    estate = read_folder(root)
+    assert "SECRET" not in repr(estate)
+    assert "A" in [record.node.title for record in estate.records]
+    if path != "part.yml":
+        assert estate.found("path_outside_estate")
+
+
+@pytest.mark.parametrize("href", ["../outside/toc.yml", "../../../../etc/passwd", "~/../outside/a.md", "../outside/"])
+def test_a_toc_never_leads_out_of_the_estate(tmp_path, href):
+    write(tmp_path / "outside", {"toc.yml": "- name: SECRET\n  href: a.md\n", "a.md": "# SECRET"})
+    toc = f"- name: Out\n  href: {href}\n- name: A\n  href: a.md\n"
+    estate = read(tmp_path / "estate", {"docfx.json": DOCFX, "toc.yml": toc, "a.md": "# A"})
+    assert "SECRET" not in repr(estate)
+    assert estate.found("path_outside_estate") == [("toc.yml", 1)]
+
+
+def test_links_to_folders_and_names_that_are_no_text_are_passed_over_and_said(tmp_path):
+    root = write(tmp_path / "estate", {"a.md": "# A", "real/b.md": "# B"})
+    (root / "sub").symlink_to(root / "real")
+    (root / "round").symlink_to(root)
+    with open(os.fsencode(root) + b"/\xff.md", "w") as file:
+        file.write("# C")
+    os.mkdir(os.fsencode(root) + b"/d\xff")
+    estate = read_folder(root)
+    assert [record.node.title for record in estate.records] == ["A", "B"]
+    assert estate.found("folder_link") == [("round", 1), ("sub", 1)]
+    assert estate.found("file_name_unreadable") == [("d?", 1), ("?.md", 1)]
+
+
+def test_a_hundred_thousand_redirections_in_a_chain_are_followed_once(tmp_path):
+    steps = 100_000
     entries = [
         {"source_path": f"old/{n}.md", "redirect_url": f"/d/old/{n + 1}" if n + 1 < steps else "/d/a"}
         for n in range(steps)
@@ -102,11 +212,21 @@ def test_a_long_chain_of_redirections_is_followed_once(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text", ["[", '{"redirections": 3}', '{"redirections": [3, {}, {"source_path": 1}]}', "[" * 50_000]
+    "text",
+    [
+        "[",
+        '{"redirections": 3}',
+        '{"redirections": [3, {}, {"source_path": 1}]}',
+        "[" * 50_000,
+        "[" + "1" * 5_000 + "]",
+        '{"redirections": [{"source_path": "a\\ud800.md", "redirect_url": "/x"}]}',
+        '{"redirections": [{"source_path": "../../a.md", "redirect_url": "/x"}]}',
+    ],
 )
 def test_redirections_that_are_none(tmp_path, text):
     estate = read(tmp_path, {"docfx.json": DOCFX, "a.md": "# A", "redirection.json": text})
     assert [record.node.title for record in estate.records] == ["A"]
+    json.dumps([record.as_json() for record in estate.records]).encode()
 
 
 MARKS = "[ ] ( ) ! < > xref: @ ` * _ | ::: <!-- --> <br> </a> a é \\ &amp; :::image [!NOTE] [!include[](x.md)]"
