@@ -87,7 +87,7 @@ def products_of(metadata: Metadata, names: DeclaredNames) -> tuple[str, ...]:
 
 
 def topics_of(metadata: Metadata) -> tuple[str, ...]:
-    return metadata.texts("topics", *_LANGUAGE_FIELDS)
+    return metadata.texts("topics", "subjects", "subject", *_LANGUAGE_FIELDS)
 
 
 def roles_of(metadata: Metadata, names: DeclaredNames) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 
 _CHOICE = re.compile(r"- (?P<content>.*?) \((?P<verdict>correct|incorrect)\)(?:: (?P<explanation>.*))?", re.DOTALL)
 
@@ -32,7 +33,7 @@ def question_from_text(text: str) -> Question:
     """The inverse, for texts without a line that looks like a choice and is none."""
     lines = text.split("\n")
     starts = [number for number, line in enumerate(lines) if line.startswith("- ")]
-    blocks = ["\n".join(lines[start:end]) for start, end in zip(starts, [*starts[1:], len(lines)], strict=True)]
+    blocks = ["\n".join(lines[start:end]) for start, end in pairwise([*starts, len(lines)])]
     content = lines[: starts[0]] if starts else lines
     choices: list[Choice] = []
     pending = ""
