@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import Protocol
 
 from cypher_guard import Violation
+from service.domain.diagnostics import Severity
 from service.domain.errors import EngineLate, Refused, Unavailable
 
 Fact = str | int | float | bool
@@ -57,6 +58,11 @@ class Observer(Protocol):
     def observe(self, work: Work) -> AbstractContextManager[Piece]: ...
 
 
+def findings_fact(severity: Severity) -> str:
+    """The name under which a publish notes how many findings of one severity it had."""
+    return f"cogitave_query.findings.{severity.value}"
+
+
 def outcome(error: type[BaseException] | None) -> str:
     """How work ended, from a closed set, by what it raised."""
     if error is None:
@@ -73,6 +79,8 @@ _OUTCOMES: tuple[tuple[type[BaseException], str], ...] = (
     (asyncio.CancelledError, "cancelled"),
     (GeneratorExit, "cancelled"),
 )
+
+OUTCOMES = ("done", *dict.fromkeys(name for _, name in _OUTCOMES), "failed")
 
 
 class _Unobserved:

@@ -73,7 +73,8 @@ class OtlpTraces:
         last = threading.Thread(target=self._provider.shutdown, name="traces", daemon=True)
         last.start()
         await asyncio.to_thread(last.join, self._patience)
-        self._exporter.shutdown()
+        if last.is_alive():
+            self._exporter.shutdown()
 
 
 class _Spanned:
@@ -86,6 +87,11 @@ class _Spanned:
 
     def __enter__(self) -> Self:
         work = self._work
+        self._token = None
+        above = trace.get_current_span()
+        if not work.parent and above.get_span_context().is_valid and not above.get_span_context().trace_flags.sampled:
+            self._span = above  # nothing of this trace is kept: what is inside costs nothing
+            return self
         parent = _PROPAGATOR.extract(work.parent) if work.parent else None
         self._span = self._tracer.start_span(
             _name(work), parent, _SPAN_KIND.get(work.kind, SpanKind.INTERNAL), _attributes(work)
@@ -96,6 +102,8 @@ class _Spanned:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, stack: TracebackType | None
     ) -> None:
+        if self._token is None:
+            return
         context.detach(self._token)
         if kind is not None:
             # By its class alone: a message may quote the caller.

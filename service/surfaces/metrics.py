@@ -11,8 +11,9 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.metrics_core import Metric
 
 from cypher_guard import CODES as GUARD_CODES
-from service.domain.results import PublishResult, ReadinessResult, Result, SearchResult
-from service.observation import Fact, Kind, Piece, Reading, Readings, Work, outcome
+from service.domain.diagnostics import Severity
+from service.domain.results import ReadinessResult, Result, SearchResult
+from service.observation import OUTCOMES, Fact, Kind, Piece, Reading, Readings, Work, findings_fact, outcome
 from service.surfaces.problems import Problem
 
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -21,6 +22,9 @@ UNMATCHED = "unmatched"
 """The route of a path that has none."""
 
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+
+_PARTS = ("lexical", "vector", "anchors", "graph", "prior", "facets")
+"""What a search can go without."""
 
 READINGS: Mapping[str, str] = {
     "cogitave_query_breaker_open": "1: the leg is left out after repeated failures.",
@@ -74,8 +78,20 @@ class Metrics:
         self._generation = self._gauge("cogitave_query_generation", "Generation of the snapshot that answers.")
         self._passages = self._gauge("cogitave_query_passages", "Passages in the snapshot.")
         self._vectors = self._gauge("cogitave_query_vectors", "Passages that have a vector.")
-        for severity in ("error", "warning", "note"):
-            self._diagnostics.labels(severity)
+        self._begin_at_zero()
+
+    def _begin_at_zero(self) -> None:
+        """What an alert waits for is there before it happens: a series that appears with its first event never rose."""
+        for part in _PARTS:
+            self._degraded.labels(part)
+        for code in GUARD_CODES:
+            self._guard.labels(code)
+        for severity in Severity:
+            self._diagnostics.labels(severity.value)
+        self._problems.labels("internal")
+        for tool in ("publish", "rollback"):
+            for how in OUTCOMES:
+                self._tools.labels(tool, how)
 
     def watch(self, readings: Readings) -> None:
         """Read these off whenever somebody asks for the metrics."""
@@ -93,6 +109,8 @@ class Metrics:
                 self._requests.labels(work.name, route, status).observe(seconds)
             case Kind.TOOL:
                 self._tools.labels(work.name, how).observe(seconds)
+                for severity in Severity:
+                    self._diagnostics.labels(severity.value).inc(float(facts.get(findings_fact(severity), 0)))
             case Kind.STAGE:
                 self._stages.labels(work.name, how).observe(seconds)
             case Kind.ENGINE:
@@ -105,12 +123,8 @@ class Metrics:
 
     def answer(self, result: Result) -> None:
         """What a tool answered, whichever it is."""
-        match result:
-            case SearchResult():
-                self.search(result)
-            case PublishResult():
-                for found in result.diagnostics:
-                    self._diagnostics.labels(found.severity).inc()
+        if isinstance(result, SearchResult):
+            self.search(result)
 
     def search(self, result: SearchResult) -> None:
         self._searches.observe(result.took_ms / 1000)

@@ -1,12 +1,14 @@
 """The toolbox of the process that owns the stores."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from typing import Any
 
 from service.domain.deadline import Deadline
+from service.domain.diagnostics import Severity
 from service.domain.errors import Unavailable
 from service.domain.principal import Principal
 from service.domain.progress import Progress, silent
@@ -20,7 +22,8 @@ from service.domain.results import (
     RootResult,
     RootsResult,
 )
-from service.observation import Kind, Piece, Work
+from service.domain.snapshots import Snapshot
+from service.observation import Kind, Piece, Work, findings_fact
 from service.ports import GraphReader, LexicalIndex, VectorIndex
 from service.publishing.doctor import Doctor
 from service.publishing.publisher import Publisher
@@ -78,8 +81,11 @@ class LocalToolbox:
         return result
 
     async def publish(self, request: PublishRequest, progress: Progress = silent) -> PublishResult:
-        with self._work("publish"):
-            return await self.publisher.publish(request, progress)
+        with self._work("publish") as piece:
+            result = await self.publisher.publish(request, progress)
+            for severity, found in Counter(finding.severity for finding in result.diagnostics).items():
+                piece.note(findings_fact(Severity(severity)), found)
+            return result
 
     async def rollback(self, content_root: str, progress: Progress = silent) -> PublishResult:
         with self._work("rollback"):
@@ -125,19 +131,12 @@ class LocalToolbox:
             _report("vector", self.retrieval.vectors, deadline),
             _report("graph", self.retrieval.graph, deadline),
         )
-        try:
+        snapshot, held = Snapshot(content_root=""), 0
+        with suppress(TimeoutError, Unavailable):
             async with asyncio.timeout(deadline.seconds_left):
                 snapshot = await self.retrieval.store.snapshot()
+                # Only a figure: without it the rest of the report stands.
                 held = await self.retrieval.vectors.count(snapshot.generation)
-        except (TimeoutError, Unavailable):
-            return ReadinessResult(
-                ready=False,
-                engines=[lexical, vectors, graph],
-                content_root="",
-                generation=0,
-                passages=0,
-                vectors=0,
-            )
         return ReadinessResult(
             ready=graph.ready and (lexical.ready or vectors.ready),
             engines=[lexical, vectors, graph],

@@ -18,7 +18,7 @@ from service.retrieval.signals import SIGNALS
 from service.settings import Settings
 from service.surfaces import problems, remote
 from service.surfaces.command_line import settings_page
-from service.surfaces.graphql import limits
+from service.surfaces.graphql import refusals
 from service.tools.catalogue import TOOLS
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -65,7 +65,7 @@ def codes_of(module):
 def test_every_error_code_is_explained_once():
     explained = first_column("errors.md")
     assert len(explained) == len(set(explained))
-    ours = codes_of(errors) | codes_of(problems) | codes_of(remote) | codes_of(limits)
+    ours = codes_of(errors) | codes_of(problems) | codes_of(remote) | codes_of(refusals)
     assert set(explained) == ours | set(CODES) | {"request_invalid"}
 
 
@@ -100,7 +100,7 @@ def test_the_manual_is_an_estate_that_says_nothing_wrong():
     assert (graph.kind_counts["learningPath"], graph.kind_counts["module"]) == (1, 3)
     assert "api" not in graph.kind_counts
     units = len(list(DOCS.glob("modules/*/[0-9]*.yml")))
-    articles = len(list(ARTICLES.glob("*.md")))
+    articles = len(list(ARTICLES.rglob("*.md")))
     assert (graph.kind_counts["unit"], graph.kind_counts["page"]) == (units, articles)
 
 
