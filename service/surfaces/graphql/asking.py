@@ -7,11 +7,12 @@ from typing import Any
 
 from strawberry.dataloader import DataLoader
 
+from service.domain.errors import Refused
 from service.domain.principal import Principal
-from service.domain.requests import NodeRequest
-from service.domain.results import NodeResult, Result
+from service.domain.requests import NodeRequest, NodesRequest
+from service.domain.results import FetchedNode, NodeResult, Result
 from service.settings import Settings
-from service.surfaces.graphql.limits import QueryOverLimit
+from service.surfaces.graphql.refusals import QueryOverLimit
 from service.tools import catalogue
 from service.tools.catalogue import Asked, Given, Tool
 from service.tools.toolbox import Toolbox
@@ -40,7 +41,7 @@ class Asking:
         if key not in self._calls:
             most = self.settings.graphql_calls
             if len(self._calls) >= most:
-                raise QueryOverLimit("graphql_calls", most + 1, most)
+                raise QueryOverLimit("graphql_calls", most)
             self._calls[key] = asyncio.create_task(self._call(tool, request))
         result: Given = await asyncio.shield(self._calls[key])
         return result
@@ -61,6 +62,27 @@ class Asking:
         return result
 
     async def _load(self, names: list[NodeName]) -> list[NodeResult | BaseException]:
-        requests = [NodeRequest(uid=uid, locale=locale) for uid, locale in names]
-        asked = (self.ask(catalogue.FETCH, request) for request in requests)
-        return await asyncio.gather(*asked, return_exceptions=True)
+        """One call for all names of a locale."""
+        uids: dict[str | None, list[str]] = {}
+        for uid, locale in names:
+            uids.setdefault(locale, []).append(uid)
+        answers = await asyncio.gather(*(self._fetch(locale, of_locale) for locale, of_locale in uids.items()))
+        fetched = dict(zip(uids, answers, strict=True))
+        return [fetched[locale][uid] for uid, locale in names]
+
+    async def _fetch(self, locale: str | None, uids: list[str]) -> dict[str, NodeResult | BaseException]:
+        try:
+            if len(uids) == 1:
+                return {uids[0]: await self.ask(catalogue.FETCH, NodeRequest(uid=uids[0], locale=locale))}
+            result = await self.ask(catalogue.FETCH_BATCH, NodesRequest(uids=uids, locale=locale))
+            return {fetched.asked: fetched.node or _raisable(fetched) for fetched in result.nodes}
+        except Exception as error:
+            return dict.fromkeys(uids, error)
+
+
+def _raisable(fetched: FetchedNode) -> Refused:
+    """A refusal within an answer as the error that it was."""
+    assert fetched.refusal is not None
+    error = Refused(fetched.refusal.message, suggestion=fetched.refusal.suggestion)
+    error.code = fetched.refusal.code
+    return error

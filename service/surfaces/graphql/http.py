@@ -4,21 +4,21 @@ A client that accepts application/graphql-response+json is told by the status th
 answer is 200 once the request could be read, as the older custom has it.
 """
 
+import asyncio
 from collections.abc import Callable
+from types import ModuleType
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic.alias_generators import to_camel
 from pydantic_core import from_json
 from starlette.responses import Response
-from strawberry import Schema
 
 from service.settings import Settings
 from service.surfaces.dependencies import Caller, Instruments, Tools
 from service.surfaces.encoding import encode_plain
-from service.surfaces.graphql.asking import Asking
-from service.surfaces.graphql.failures import DocumentInvalid, failure_of
-from service.surfaces.graphql.schema import schema
+from service.surfaces.graphql.refusals import DocumentInvalid, MediaTypeRefused
 from service.surfaces.problems import Problem, RequestInvalid, SurfaceRefused, problem_of
 
 PATH = "/graphql"
@@ -29,7 +29,7 @@ OLDER_MEDIA_TYPE = "application/json"
 class Operation(BaseModel):
     """What the specification sends; `extensions` are nothing to us."""
 
-    model_config = ConfigDict(frozen=True, strict=True, alias_generator=lambda name: name.replace("_n", "N"))
+    model_config = ConfigDict(frozen=True, strict=True, alias_generator=to_camel)
 
     query: str = Field(min_length=1)
     variables: dict[str, Any] | None = None
@@ -39,23 +39,29 @@ class Operation(BaseModel):
 def routes(settings: Settings, seen: Callable[[Problem], None]) -> APIRouter:
     """`seen` is told of every problem that leaves."""
     router = APIRouter(include_in_schema=False)
-    bounded = schema(settings)
 
-    async def answer(http: Request, read: Callable[[], Operation], asking: Asking) -> Response:
+    async def answer(
+        http: Request, read: Callable[[], Operation], toolbox: Tools, caller: Caller, metrics: Instruments
+    ) -> Response:
         try:
             operation = read()
         except SurfaceRefused as error:
             return _refused(http, error, seen)
-        try:
-            return await _execute(http, bounded, operation, asking, seen)
-        finally:
-            await asking.close()
+        graphql = await asyncio.to_thread(_library)
+        asking = graphql.Asking(toolbox, caller, settings, metrics.answer)
+        told = await graphql.execute(operation.query, operation.variables, operation.operation_name, asking, seen)
+        return _response(http, told, 400 if _is_modern(http) and "data" not in told else 200)
 
     @router.post(PATH, name="graphql")
     async def post(http: Request, toolbox: Tools, caller: Caller, metrics: Instruments) -> Response:
         body = await http.body()
-        asking = Asking(toolbox, caller, settings, metrics.answer)
-        return await answer(http, lambda: _operation(_read_json(body)), asking)
+
+        def read() -> Operation:
+            if http.headers.get("content-type", "").partition(";")[0].strip().lower() != OLDER_MEDIA_TYPE:
+                raise MediaTypeRefused(OLDER_MEDIA_TYPE)
+            return _operation(_read_json(body))
+
+        return await answer(http, read, toolbox, caller, metrics)
 
     @router.get(PATH, name="graphql")
     async def get(
@@ -71,16 +77,25 @@ def routes(settings: Settings, seen: Callable[[Problem], None]) -> APIRouter:
             held = _read_json(variables.encode())
             return _operation({"query": query, "variables": held, "operationName": operation_name})
 
-        return await answer(http, read, Asking(toolbox, caller, settings, metrics.answer))
+        return await answer(http, read, toolbox, caller, metrics)
 
     return router
+
+
+def _library() -> ModuleType:
+    """Loaded by whoever asks first, and not by the server's start."""
+    from service.surfaces.graphql import execution
+    from service.surfaces.graphql.schema import schema
+
+    schema()
+    return execution
 
 
 def _read_json(text: bytes) -> Any:
     try:
         return from_json(text, allow_inf_nan=False)
     except ValueError as error:
-        raise DocumentInvalid(f"The body is no JSON that can be read: {error}.") from None
+        raise DocumentInvalid(f"That is no JSON that can be read: {error}.") from None
 
 
 def _operation(body: Any) -> Operation:
@@ -90,25 +105,11 @@ def _operation(body: Any) -> Operation:
         raise RequestInvalid(error, "A body is one object of query, variables and operationName.") from None
 
 
-async def _execute(
-    http: Request, bounded: Schema, operation: Operation, asking: Asking, seen: Callable[[Problem], None]
-) -> Response:
-    result = await bounded.execute(
-        operation.query, operation.variables, asking, operation_name=operation.operation_name
-    )
-    errors = [failure_of(error, seen) for error in result.errors or ()]
-    was_executed = result.data is not None or any("path" in error for error in errors)
-    told: dict[str, Any] = {"errors": errors} if errors else {}
-    if was_executed:
-        told["data"] = result.data
-    return _response(http, told, 200 if was_executed or not _is_modern(http) else 400)
-
-
 def _refused(http: Request, error: SurfaceRefused, seen: Callable[[Problem], None]) -> Response:
     problem = problem_of(error)
     seen(problem)
     told = {"errors": [{"message": problem.detail, "extensions": {"code": problem.code}}]}
-    return _response(http, told, 400)
+    return _response(http, told, 415 if isinstance(error, MediaTypeRefused) else 400)
 
 
 def _is_modern(http: Request) -> bool:

@@ -11,6 +11,7 @@ from graphql import (
     FragmentDefinitionNode,
     FragmentSpreadNode,
     GraphQLError,
+    GraphQLSyntaxError,
     InlineFragmentNode,
     IntValueNode,
     Node,
@@ -26,34 +27,10 @@ from graphql import (
 from strawberry.extensions import SchemaExtension
 
 from service.settings import Settings
-from service.surfaces.problems import SurfaceRefused
+from service.surfaces.graphql.refusals import FragmentCycle, IntrospectionOff, QueryOverLimit
 
 _PAGE_SIZES = frozenset({"first", "limit"})
 _INTROSPECTION = frozenset({"__schema", "__type"})
-
-
-class QueryOverLimit(SurfaceRefused):
-    """`limit` is the setting that bounds it."""
-
-    code = "query_over_limit"
-
-    def __init__(self, limit: str, found: int, most: int) -> None:
-        what = limit.removeprefix("graphql_")
-        super().__init__(f"The query's {what} is {found:,}; at most {most:,} is answered ({limit}). Ask for less.")
-
-
-class FragmentCycle(SurfaceRefused):
-    code = "fragment_cycle"
-
-    def __init__(self, name: str) -> None:
-        super().__init__(f"The fragment {name[:100]} spreads itself; a query must end.")
-
-
-class IntrospectionOff(SurfaceRefused):
-    code = "introspection_off"
-
-    def __init__(self) -> None:
-        super().__init__("This server does not describe its schema over GraphQL (graphql_introspection).")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +59,11 @@ class Extent:
 class WithinLimits(SchemaExtension):
     """Parses the document and raises `SurfaceRefused` for one that asks for too much."""
 
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-
     def on_parse(self) -> Iterator[None]:
         context = self.execution_context
-        document = read(context.query or "", self._settings)
-        check(document, context.variables or {}, self._settings)
+        settings: Settings = context.context.settings
+        document = read(context.query or "", settings)
+        check(document, context.variables or {}, settings)
         _one_query(document, context.operation_name)
         context.graphql_document = document
         yield
@@ -97,7 +72,12 @@ class WithinLimits(SchemaExtension):
 def read(text: str, settings: Settings) -> DocumentNode:
     """Raises QueryOverLimit, and GraphQLError for what is no document."""
     most = settings.graphql_tokens
-    return parse(text, max_lexical_tokens=most, max_comments=most)
+    try:
+        return parse(text, max_lexical_tokens=most, max_comments=most)
+    except GraphQLSyntaxError as error:
+        if error.message.endswith("Parsing aborted."):
+            raise QueryOverLimit("graphql_tokens", most) from None
+        raise
 
 
 def _one_query(document: DocumentNode, name: str | None) -> None:
@@ -117,7 +97,7 @@ def check(document: DocumentNode, variables: Mapping[str, Any], settings: Settin
         for name in ("directives", "aliases", "depth", "fields", "cost"):
             found, most = getattr(extent, name), getattr(settings, f"graphql_{name}")
             if found > most:
-                raise QueryOverLimit(f"graphql_{name}", found, most)
+                raise QueryOverLimit(f"graphql_{name}", most, found)
 
 
 class _Measuring:
@@ -174,8 +154,8 @@ class _Measuring:
             if argument.name.value in _PAGE_SIZES:
                 asked = self._number(argument.value)
                 return max(1, min(asked, self._settings.search_limit_cap))
-        names = (one.name.value for one in _fields(field.selection_set))
-        return self._settings.search_limit if "pageInfo" in names or "edges" in names else 1
+        has_pages = any(one.name.value == "edges" for one in _fields(field.selection_set))
+        return self._settings.search_limit if has_pages else 1
 
     def _number(self, value: ValueNode) -> int:
         if isinstance(value, IntValueNode):
