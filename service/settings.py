@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal, get_origin
+from typing import Annotated, Any, Literal, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, TypeAdapter, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
 from service.domain.errors import SettingInvalid
@@ -24,6 +24,26 @@ ENVIRONMENT_PREFIX = "COGITAVE_QUERY_"
 
 def _row(default: Any, help: str, unit: str = "", **bounds: Any) -> Any:
     return Field(default=default, description=help, json_schema_extra={"unit": unit}, **bounds)
+
+
+Algorithm = Literal["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
+"""Signatures that a public key checks: one that shares a secret is none of them, nor is the lack of a signature."""
+
+
+class ClaimRule(BaseModel):
+    """What a token's holder may, who has `value` in `claim` (a name, or the path of a nested one); `*`: any value.
+
+    `{value}` in a class stands for the value that was found.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    claim: Annotated[tuple[str, ...], BeforeValidator(lambda claim: (claim,) if isinstance(claim, str) else claim)] = (
+        Field(min_length=1)
+    )
+    value: str = "*"
+    scopes: tuple[Scope, ...] = ()
+    classes: tuple[str, ...] = ()
 
 
 class Settings(BaseModel):
@@ -64,6 +84,42 @@ class Settings(BaseModel):
     trace_texts: bool = _row(False, "Whether traces hold the texts of questions.")
     trace_queue: int = _row(2_048, "Spans that may wait to be sent; more are dropped.", "spans", ge=1)
     trace_deadline: int = _row(5_000, "Time that sending one batch of spans may take.", "milliseconds", ge=1)
+    public_url: str = _row("", "Where callers reach this server, such as https://docs.example.org.")
+    allowed_hosts: tuple[str, ...] = _row(
+        (),
+        "Names by which this server may be asked for (Host). Without authentication, names that are neither loopback's "
+        "nor without a dot must stand here; with it, none means any.",
+    )
+    session_secret: SecretStr = _row(
+        SecretStr(""),
+        "What the console's sessions are signed with, the same on every server; from the environment only. Empty makes "
+        "one up at each start.",
+    )
+    session_lifetime: int = _row(28_800, "How long a sign-in to the console lasts.", "seconds", ge=60)
+    visibility_classes: int = _row(64, "Most visibility classes of one caller.", "classes", ge=1)
+    oidc_issuer: str = _row("", "Issuer of the access tokens that are taken, as they name it; empty takes none.")
+    oidc_audiences: tuple[str, ...] = _row((), "Audiences, one of which a token must be meant for.")
+    oidc_keys_url: str = _row("", "Where the issuer's keys are; empty asks its discovery document.")
+    oidc_algorithms: tuple[Algorithm, ...] = _row(("RS256",), "Algorithms that a token may be signed by.")
+    oidc_rules: tuple[ClaimRule, ...] = _row(
+        (),
+        'What claims allow: objects of claim, value, scopes and classes, such as {"claim": "groups", "value": "staff", '
+        '"scopes": ["search"], "classes": ["internal"]}.',
+    )
+    oidc_leeway: int = _row(30, "How far the issuer's clock may be off.", "seconds", ge=0, le=300)
+    oidc_deadline: int = _row(2_000, "Time in which the issuer must hand out its keys.", "milliseconds", ge=1)
+    oidc_keys_age: int = _row(300, "Age at which the issuer's keys are fetched anew.", "seconds", ge=1)
+    oidc_pause: int = _row(10, "Least time between two fetches of the issuer's keys.", "seconds", ge=0)
+    oidc_outage: int = _row(3_600, "How long old keys go on counting while new ones can't be had.", "seconds", ge=0)
+    key_deadline: int = _row(1_000, "Time that the key store may take.", "milliseconds", ge=1)
+    key_staleness: int = _row(
+        2_000, "How long a key is known by heart: a revoked one may still be let in.", "milliseconds", ge=0
+    )
+    key_outage: int = _row(900, "How long a known key is honoured while the key store can't be asked.", "seconds", ge=0)
+    key_cache: int = _row(1_024, "Keys that are known by heart.", "keys", ge=1)
+    audit_bytes: int = _row(10_000_000, "Size at which a file of the audit log is put aside.", "bytes", ge=1_000)
+    audit_files: int = _row(5, "Files of the audit log that are kept of each kind.", "files", ge=1)
+    key_use_interval: int = _row(60, "How often a key's last use is written down.", "seconds", ge=1)
 
     # Requests
     query_characters: int = _row(2_000, "Longest query text; a longer one is refused.", "characters", ge=1)
@@ -192,7 +248,7 @@ class Settings(BaseModel):
     )
     code_sample_lines: int = _row(3, "Shortest code block that is a sample of its own.", "lines", ge=1)
     site_hosts: tuple[str, ...] = _row(
-        ("learn.microsoft.com", "docs.microsoft.com"), "Hosts whose absolute links are links within the site."
+        (), "Hosts whose absolute links are links within the site, beside those that an estate names itself."
     )
     passage_overlap: int = _row(0, "Tokens that a cut passage repeats of the one before.", "tokens", ge=0)
     publish_batch: int = _row(256, "Passages that are added to an engine at once.", "passages", ge=1)
@@ -334,7 +390,7 @@ def _read_toml(file: Path) -> dict[str, Any]:
 
 def _from_text(name: str, text: str, variable: str) -> Any:
     """A list or table is given as JSON; everything else as it stands."""
-    if get_origin(Settings.model_fields[name].annotation) is None:
+    if get_origin(Settings.model_fields[name].annotation) in (None, Literal):
         return text
     try:
         return json.loads(text)

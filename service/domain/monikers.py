@@ -13,11 +13,10 @@ _VERSIONED = re.compile(
 )
 _ENDLESS = re.compile(r"(?P<family>.+)-(?:current|latest)")
 _STAGES = ("alpha", "beta", "preview", "rc")
-_COMPONENTS = 4
-_COMPONENT_CAP = 9_999
+_COMPONENTS = ((10**11, 9_999), (10**8, 999), (10**3, 99_999))
+"""What major, minor and patch count, and the highest of each: all of it stays exact in JSON's numbers."""
 _STEP_CAP = 99
-_RELEASED = len(_STAGES) * (_STEP_CAP + 1)
-_ENDLESS_ORDER = (_COMPONENT_CAP + 1) ** _COMPONENTS * (_RELEASED + 1)
+_ENDLESS_ORDER = 10**15
 
 _LONGEST_NAME = 200
 
@@ -36,7 +35,11 @@ class MonikerInvalid(ValueError):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Moniker:
-    """`order` compares within one family: a later version is greater; a preview comes before its release."""
+    """`order` compares within one family: a later version is greater; a preview comes before its release.
+
+    It is the version as a number, so that a query can ask for it: major · 10¹¹ + minor · 10⁸ + patch · 10³, and a
+    little less for a preview. 2.0 is 2 · 10¹¹.
+    """
 
     family: str
     order: int
@@ -50,11 +53,9 @@ class Moniker:
         versioned = _VERSIONED.fullmatch(name)
         if versioned is None:
             return cls(name, 0, name)
-        parts = [min(int(part[:9]), _COMPONENT_CAP) for part in versioned["version"].split(".")[:_COMPONENTS]]
-        order = 0
-        for part in parts + [0] * (_COMPONENTS - len(parts)):
-            order = order * (_COMPONENT_CAP + 1) + part
-        order = order * (_RELEASED + 1) + _stage(versioned["stage"], versioned["step"])
+        parts = [int(part[:9]) for part in versioned["version"].split(".")]
+        order = sum(min(part, cap) * worth for part, (worth, cap) in zip(parts, _COMPONENTS, strict=False))
+        order -= _before_release(versioned["stage"], versioned["step"])
         return cls(versioned["family"], order, name)
 
 
@@ -114,7 +115,8 @@ def _bound(word: str) -> Bound:
     return Bound(comparison or "=", Moniker.parse(name))
 
 
-def _stage(stage: str | None, step: str | None) -> int:
+def _before_release(stage: str | None, step: str | None) -> int:
+    """How far a preview lies before its release: less than a patch, 0 for the release itself."""
     if stage is None:
-        return _RELEASED
-    return _STAGES.index(stage) * (_STEP_CAP + 1) + min(int(step[:3] or 0) if step else 0, _STEP_CAP)
+        return 0
+    return (len(_STAGES) - _STAGES.index(stage)) * (_STEP_CAP + 1) - min(int(step[:3] or 0) if step else 0, _STEP_CAP)
