@@ -5,8 +5,8 @@ a setting names such an engine, and every other command starts without them.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING
 import structlog
 from tenacity import AsyncRetrying, retry_if_exception_type, wait_random_exponential
 
+from adapters.embedded.audit_log import JsonLinesAuditLog
 from adapters.embedded.data_folder import DataFolder, Owner
 from adapters.embedded.embedding_cache import SqliteEmbeddingCache
 from adapters.embedded.graph_reader import EmbeddedGraphReader
 from adapters.embedded.graph_store import EmbeddedGraphStore
+from adapters.embedded.key_store import SqliteKeyStore
 from adapters.embedded.lexical import TantivyIndex
 from adapters.embedded.ranker import ScipyRanker
 from adapters.embedded.run_log import SqliteRunLog
@@ -39,7 +41,18 @@ from service.observed_engines import (
     ObservedLexicalIndex,
     ObservedVectorIndex,
 )
-from service.ports import Embedder, GraphRanker, GraphReader, GraphStore, LexicalIndex, Migrator, RunLog, VectorIndex
+from service.ports import (
+    AuditLog,
+    Embedder,
+    GraphRanker,
+    GraphReader,
+    GraphStore,
+    KeyStore,
+    LexicalIndex,
+    Migrator,
+    RunLog,
+    VectorIndex,
+)
 from service.publishing.doctor import Doctor
 from service.publishing.linking import link
 from service.publishing.projection import Projections
@@ -147,6 +160,34 @@ async def open_owned(settings: Settings, data: Path, watching: Observer = SILENT
         toolbox = LocalToolbox(retrieval, publisher, Doctor(graph.store, graph.reader, projections, settings))
         sources = (*graph.readings, *lexical.readings, *vectors.readings, run_log.readings, retrieval.readings)
         yield Owned(toolbox, run_log, folder.announce, observer, partial(_read_off, sources))
+
+
+@asynccontextmanager
+async def open_keys(settings: Settings, data: Path) -> AsyncIterator[KeyStore]:
+    """API keys: in Neo4j where the settings name one, so that every server knows the same; else in the data folder,
+    whoever owns it. Raises DataFolderUnwritable, DataFolderVersionUnknown or EngineUnavailable.
+    """
+    async with AsyncExitStack() as opened:
+        if settings.neo4j_url:
+            from adapters.neo4j.key_store import Neo4jKeyStore
+
+            yield Neo4jKeyStore(_neo4j(settings, opened))
+            return
+        folder = await asyncio.to_thread(DataFolder.share, data)
+        store = await asyncio.to_thread(SqliteKeyStore.open, folder.keys, waiting=settings.embedded_waiting)
+        opened.push_async_callback(store.close)
+        yield store
+
+
+@contextmanager
+def open_audit_log(settings: Settings, data: Path) -> Iterator[AuditLog]:
+    """The audit log of this machine, which several processes may write. Raises DataFolderUnwritable."""
+    folder = DataFolder.share(data)
+    log = JsonLinesAuditLog.open(folder.audit, file_bytes=settings.audit_bytes, files=settings.audit_files)
+    try:
+        yield log
+    finally:
+        log.close()
 
 
 @asynccontextmanager

@@ -125,6 +125,14 @@ class DataFolder:
     def runs(self) -> Path:
         return self.path / "runs.sqlite"
 
+    @property
+    def keys(self) -> Path:
+        return self.path / "keys.sqlite"
+
+    @property
+    def audit(self) -> Path:
+        return self.path / "audit"
+
     def close(self) -> None:
         if self._lock is None:
             return

@@ -76,6 +76,12 @@ class RootUnknown(Refused):
     code = "root_unknown"
 
 
+class KeyUnknown(Refused):
+    """No API key has this id."""
+
+    code = "key_unknown"
+
+
 class EstateUnreadable(Refused):
     """A path that is no estate: missing, not a folder, or of no format that a reader knows."""
 

@@ -3,18 +3,21 @@
 from fastapi import FastAPI
 
 from service.observation import Observer
+from service.ports import AuditLog
 from service.settings import Settings
 from service.surfaces import conditional, console, content, openapi, rest
-from service.surfaces.authentication import Authentication, Authenticator, AuthorizedToolbox
+from service.surfaces.audit import Audit, AuditedToolbox
+from service.surfaces.authentication import Authentication, Authenticator, AuthorizedToolbox, anonymous
 from service.surfaces.graphql import http as graphql
 from service.surfaces.head_requests import HeadRequests
 from service.surfaces.http_headers import SecurityHeaders
 from service.surfaces.http_limits import HttpLimits
+from service.surfaces.http_origins import OwnOrigins
 from service.surfaces.mcp import http as mcp
 from service.surfaces.mcp.server import AgentSurface
 from service.surfaces.metrics import Metrics
 from service.surfaces.observed_requests import ObservedRequests
-from service.surfaces.problems import ProblemResponses
+from service.surfaces.problems import Problem, ProblemResponses
 from service.tools.toolbox import Toolbox
 
 
@@ -25,16 +28,27 @@ def application(
     owner_token: str | None = None,
     metrics: Metrics | None = None,
     observer: Observer | None = None,
+    authenticator: Authenticator | None = None,
+    audit_log: AuditLog | None = None,
 ) -> FastAPI:
     """The application over a toolbox that the caller opened and will close.
 
-    owner_token: who sends it may do what is the owner's; None: nobody may. metrics: what the toolbox's work is counted
+    owner_token: who sends it may do what is the owner's; None: nobody may. authenticator: knows other callers besides,
+    and the owner's token too. metrics: what the toolbox's work is counted
     by; observer: what requests are told to, the metrics among it.
     """
     app = FastAPI(title=openapi.TITLE, version=openapi.version(), docs_url=None, redoc_url=None)
     metrics = metrics or Metrics()
-    problems = ProblemResponses(retry_after=max(1, settings.breaker_pause // 1000), seen=metrics.problem)
-    toolbox = AuthorizedToolbox(toolbox)
+    audit = Audit(audit_log)
+
+    def seen(problem: Problem) -> None:
+        metrics.problem(problem)
+        audit.seen(problem)
+
+    problems = ProblemResponses(retry_after=max(1, settings.breaker_pause // 1000), seen=seen)
+    is_required = settings.authentication == "required"
+    authenticator = authenticator or Authenticator(anonymous(settings), is_required, owner_token)
+    toolbox = AuthorizedToolbox(AuditedToolbox(toolbox, audit))
     app.state.toolbox = toolbox
     app.state.settings = settings
     app.state.metrics = metrics
@@ -59,8 +73,8 @@ def application(
         milliseconds=settings.request_deadline,
         untimed=rest.STREAMS | content.STREAMS | frozenset(mcp.PATHS),
     )
-    authenticator = Authenticator(settings, owner_token=owner_token)
     app.add_middleware(Authentication, authenticator=authenticator, problems=problems)
+    app.add_middleware(OwnOrigins, settings=settings, problems=problems)
     app.add_middleware(SecurityHeaders)
     app.add_middleware(ObservedRequests, observer=observer or metrics)
     return app

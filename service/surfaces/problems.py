@@ -117,6 +117,15 @@ class ScopeMissing(AccessRefused):
         self.challenge = f'Bearer error="insufficient_scope", scope="{scope}"'
 
 
+class HostForbidden(SurfaceRefused):
+    """Asked for by a name that is not this server's: a page of another site may have had it point here."""
+
+    code = "host_forbidden"
+
+    def __init__(self) -> None:
+        super().__init__("This server is not known by that name (Host). The setting allowed_hosts names those it has.")
+
+
 class OriginForbidden(SurfaceRefused):
     """A page of another site asks through its reader's browser."""
 
@@ -159,6 +168,7 @@ _TABLE: Mapping[type[Exception], _Row] = {
     CredentialsInvalid: _Row(401, "The credentials are not valid"),
     ScopeMissing: _Row(403, "A scope is missing"),
     OwnerRequired: _Row(403, "Not the owner"),
+    HostForbidden: _Row(421, "Not this server's name"),
     OriginForbidden: _Row(403, "The origin is not allowed"),
     RequestInvalid: _Row(422, "The request has the wrong shape"),
     errors.QueryEmpty: _Row(400, "The query is empty"),

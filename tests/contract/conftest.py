@@ -15,17 +15,28 @@ import pytest
 from adapters.embedded.embedding_cache import SqliteEmbeddingCache
 from adapters.embedded.graph_reader import EmbeddedGraphReader
 from adapters.embedded.graph_store import EmbeddedGraphStore
+from adapters.embedded.key_store import SqliteKeyStore
 from adapters.embedded.lexical import TantivyIndex
 from adapters.embedded.ranker import ScipyRanker
 from adapters.embedded.run_log import SqliteRunLog
 from adapters.embedded.vectors import QdrantEdgeIndex
+from adapters.neo4j.key_store import Neo4jKeyStore
 from adapters.neo4j.ranker import GdsRanker
 from adapters.neo4j.reader import Neo4jGraphReader
 from adapters.neo4j.store import Neo4jGraphStore
 from adapters.opensearch.lexical import OpenSearchIndex
 from adapters.qdrant.vectors import QdrantIndex
 from service.domain.graph import EdgeType
-from service.ports import EmbeddingCache, GraphRanker, GraphReader, GraphStore, LexicalIndex, RunLog, VectorIndex
+from service.ports import (
+    EmbeddingCache,
+    GraphRanker,
+    GraphReader,
+    GraphStore,
+    KeyStore,
+    LexicalIndex,
+    RunLog,
+    VectorIndex,
+)
 from tests.contract.estate import rebuilt
 from tests.neo4j_database import empty_database
 from tests.opensearch_indexes import own_indexes
@@ -119,11 +130,25 @@ async def sqlite_log(request: pytest.FixtureRequest) -> AsyncIterator[RunLog]:
     log.close()
 
 
+@asynccontextmanager
+async def sqlite_keys(request: pytest.FixtureRequest) -> AsyncIterator[KeyStore]:
+    store = SqliteKeyStore.open(_folder(request) / "keys.sqlite")
+    yield store
+    await store.close()
+
+
+@asynccontextmanager
+async def neo4j_keys(request: pytest.FixtureRequest) -> AsyncIterator[KeyStore]:
+    async with empty_database(request.getfixturevalue("neo4j_server")) as driver:
+        yield Neo4jKeyStore(driver)
+
+
 LEXICAL_INDEXES: dict[str, Factory[LexicalIndex]] = {"tantivy": tantivy, "opensearch": opensearch}
 VECTOR_INDEXES: dict[str, Factory[VectorIndex]] = {"qdrant-edge": qdrant_edge, "qdrant": qdrant}
 GRAPHS: dict[str, Factory[Graph]] = {"kglite": kglite, "neo4j": neo4j}
 EMBEDDING_CACHES: dict[str, Factory[EmbeddingCache]] = {"sqlite": sqlite_cache}
 RUN_LOGS: dict[str, Factory[RunLog]] = {"sqlite": sqlite_log}
+KEY_STORES: dict[str, Factory[KeyStore]] = {"sqlite": sqlite_keys, "neo4j": neo4j_keys}
 
 SERVERS = frozenset({"opensearch", "neo4j", "qdrant"})
 """The names above that need a server."""
@@ -163,6 +188,12 @@ async def graph(request: pytest.FixtureRequest) -> AsyncIterator[Graph]:
 async def embedding_cache(request: pytest.FixtureRequest) -> AsyncIterator[EmbeddingCache]:
     async with request.param(request) as cache:
         yield cache
+
+
+@pytest.fixture(params=_each(KEY_STORES))
+async def key_store(request: pytest.FixtureRequest) -> AsyncIterator[KeyStore]:
+    async with request.param(request) as store:
+        yield store
 
 
 @pytest.fixture(params=_each(RUN_LOGS))

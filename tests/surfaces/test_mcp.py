@@ -17,7 +17,6 @@ from service.domain.requests import ListRequest, NodeRequest, SearchRequest
 from service.settings import Settings
 from service.surfaces import openapi
 from service.surfaces.application import application
-from service.surfaces.mcp.http import is_loopback
 from service.surfaces.mcp.resources import ResourceName
 from service.surfaces.mcp.server import RESOURCE_NOT_FOUND, AgentSurface
 from service.tools import catalogue
@@ -279,11 +278,6 @@ async def test_only_pages_of_this_machine_and_those_named_may_ask(toolbox, origi
     if status == 403:
         assert answer.json()["code"] == "origin_forbidden"
         assert toolbox.asked == []
-
-
-def test_every_loopback_address_is_this_machine():
-    assert is_loopback("http://127.8.9.10:1")
-    assert not is_loopback("http://10.0.0.1")
 
 
 HOSTILE_BODIES = {

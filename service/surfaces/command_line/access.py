@@ -13,6 +13,7 @@ from service.domain.deadline import Deadline
 from service.domain.errors import DataFolderHeld
 from service.observation import SILENT, Observer
 from service.settings import Settings
+from service.surfaces.audit import Audit, AuditedToolbox
 from service.surfaces.remote import RemoteToolbox, ServerGone
 from service.tools.toolbox import Toolbox
 
@@ -72,7 +73,8 @@ async def _own_or_reach(settings: Settings, data: Path) -> AsyncIterator[Toolbox
     owner = bootstrap.owner(data)
     if owner is None or owner.url is None:
         async with bootstrap.open_toolbox(settings, data) as toolbox:
-            yield toolbox
+            with bootstrap.open_audit_log(settings, data) as audit_log:
+                yield AuditedToolbox(toolbox, Audit(audit_log))
         return
     remote = RemoteToolbox(owner.url, owner.token, settings)
     try:

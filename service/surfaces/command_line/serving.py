@@ -1,10 +1,11 @@
-"""`serve`: own the data folder, listen on loopback, and answer until told to stop."""
+"""`serve`: own the data folder, listen, and answer until told to stop."""
 
 import asyncio
 import ipaddress
 import signal
 import socket
 from collections.abc import Callable, Coroutine, Sequence
+from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,13 @@ import uvicorn
 from rich.text import Text
 from starlette.types import ASGIApp
 
+from service import bootstrap
 from service.domain.errors import SettingInvalid, Unavailable
 from service.domain.requests import PublishRequest
 from service.settings import Settings
 from service.surfaces.application import application
+from service.surfaces.audit import Audit, AuditedToolbox
+from service.surfaces.authentication import check, open_authenticator
 from service.surfaces.command_line.access import own, refuse_where_served
 from service.surfaces.command_line.output import Output, printable
 from service.surfaces.command_line.pages import publish_page
@@ -37,21 +41,30 @@ class AddressUnavailable(Unavailable):
 async def serve(settings: Settings, data: Path, output: Output, estates: Sequence[str] = ()) -> None:
     """Answer, and publish `estates` meanwhile: what was published before answers until they are.
 
-    Raises SettingInvalid for an address beyond loopback, AddressUnavailable, DataFolderHeld, or what a publish raises;
-    else returns when a signal has stopped the server and the stores are closed.
+    Raises SettingInvalid for an address beyond loopback without authentication, AddressUnavailable, DataFolderHeld, or
+    what a publish raises; else returns when a signal has stopped the server and the stores are closed.
     """
     configure_logging("info")
+    check(settings)
     refuse_where_served(data)
     with listen(settings) as listening:
         url = address(listening)
         metrics = Metrics()
-        async with own(settings, data, metrics) as owned:
+        async with own(settings, data, metrics) as owned, AsyncExitStack() as held:
             metrics.watch(owned.readings)
+            audit_log = held.enter_context(bootstrap.open_audit_log(settings, data))
+            keys = await held.enter_async_context(bootstrap.open_keys(settings, data))
             token = owned.announce(url).token
+            callers = await held.enter_async_context(open_authenticator(settings, keys, owner_token=token))
             app = application(
-                LoggedToolbox(owned.toolbox), settings, owner_token=token, metrics=metrics, observer=owned.observer
+                LoggedToolbox(owned.toolbox),
+                settings,
+                metrics=metrics,
+                observer=owned.observer,
+                authenticator=callers,
+                audit_log=audit_log,
             )
-            publishing = partial(_publish, owned.toolbox, estates, output)
+            publishing = partial(_publish, AuditedToolbox(owned.toolbox, Audit(audit_log)), estates, output)
             await _answer(app, listening, settings, output, {"url": url, "data": str(data)}, publishing)
 
 
@@ -60,10 +73,11 @@ def listen(settings: Settings) -> socket.socket:
     host, port = settings.host, settings.port
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        if not all(ipaddress.ip_address(place[4][0]).is_loopback for place in found):
+        is_local = all(ipaddress.ip_address(place[4][0]).is_loopback for place in found)
+        if settings.authentication == "off" and not is_local:
             raise SettingInvalid(
-                f"{host} is not a loopback address, and this server does not ask who calls. Bind to 127.0.0.1 and put "
-                "a proxy that authenticates before it.",
+                f"{host} is not a loopback address, and this server does not ask who calls: `authentication` is off. "
+                "Set it to `required` and create keys, or bind to 127.0.0.1.",
                 suggestion="127.0.0.1",
             )
         family, _, _, _, place = found[0]
@@ -78,8 +92,10 @@ def listen(settings: Settings) -> socket.socket:
 
 
 def address(listening: socket.socket) -> str:
-    """The URL of a bound socket, its port as it was given."""
+    """The URL of a bound socket for this machine, its port as it was given."""
     host, port = listening.getsockname()[:2]
+    if ipaddress.ip_address(host.partition("%")[0]).is_unspecified:
+        host = "::1" if ":" in host else "127.0.0.1"
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 

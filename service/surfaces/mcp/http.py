@@ -1,18 +1,14 @@
 """MCP over streamable HTTP. Nothing is kept from request to request, so any replica answers any of them."""
 
-import ipaddress
 from typing import Any
-from urllib.parse import urlsplit
 
 from mcp.server import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from starlette.datastructures import Headers
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from service.settings import Settings
 from service.surfaces.mcp.server import AgentSurface
-from service.surfaces.problems import OriginForbidden
 
 PATHS = ("/mcp", "/mcp/")
 
@@ -31,10 +27,6 @@ class StatelessEndpoint:
         self._settings = settings
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Raises OriginForbidden: by DNS rebinding a foreign page could otherwise read what its reader may."""
-        origin = Headers(scope=scope).get("origin")
-        if origin is not None and origin not in self._settings.allowed_origins and not is_loopback(origin):
-            raise OriginForbidden
         manager = StreamableHTTPSessionManager(
             self._server,
             json_response=True,
@@ -43,12 +35,3 @@ class StatelessEndpoint:
         )
         async with manager.run():
             await manager.handle_request(scope, receive, send)
-
-
-def is_loopback(origin: str) -> bool:
-    """Whether the page that asks was served by this machine."""
-    try:
-        host = urlsplit(origin).hostname or ""
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
