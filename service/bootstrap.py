@@ -413,6 +413,7 @@ def reading_rules(settings: Settings) -> ReadingRules:
         page_bytes=settings.page_bytes,
         code_sample_lines=settings.code_sample_lines,
         site_hosts=settings.site_hosts,
+        remembered_pages=settings.remembered_pages,
     )
 
 

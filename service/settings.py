@@ -251,7 +251,16 @@ class Settings(BaseModel):
         (), "Hosts whose absolute links are links within the site, beside those that an estate names itself."
     )
     passage_overlap: int = _row(0, "Tokens that a cut passage repeats of the one before.", "tokens", ge=0)
-    publish_batch: int = _row(256, "Passages that are added to an engine at once.", "passages", ge=1)
+    publish_batch: int = _row(256, "Passages that are embedded and added to the vectors at once.", "passages", ge=1)
+    publish_text_batch: int = _row(
+        4_096, "Passages that are added to the full-text index at once; each time costs it a commit.", "passages", ge=1
+    )
+    remembered_pages: int = _row(
+        100_000,
+        "Pages of published folders that a publisher remembers, so that only changed ones are read again.",
+        "pages",
+        ge=0,
+    )
     publish_transaction: int = _row(
         10_000,
         "Nodes, edges and records that one transaction of Neo4j changes, about 8 KB of its memory each; a larger "

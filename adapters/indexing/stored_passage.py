@@ -16,9 +16,8 @@ _PROPERTY = {**SINGLE_VALUED, **MANY_VALUED}
 
 def passage_to_json(passage: Passage) -> str:
     """ASCII JSON that `passage_from_json` reads back to an equal passage."""
-    return json.dumps(
+    rest = json.dumps(
         {
-            "node": NodeRecord(passage.node).as_json()["node"],
             "content_hash": passage.content_hash,
             "number": passage.number,
             "heading": passage.heading,
@@ -29,6 +28,7 @@ def passage_to_json(passage: Passage) -> str:
         },
         separators=(",", ":"),
     )
+    return f'{{"node":{_node_of(passage.node).body},{rest[1:]}'
 
 
 def passage_from_json(text: str | bytes) -> Passage:
@@ -47,7 +47,30 @@ def passage_from_json(text: str | bytes) -> Passage:
 
 def filter_values(node: Node) -> Mapping[str, tuple[str, ...]]:
     """Filter name → the node's values, made fit for an engine."""
-    return {name: tuple(engine_text(value) for value in _values(node, name)) for name in FILTER_FIELDS}
+    return _node_of(node).filter_values
+
+
+class _StoredNode:
+    """What every passage of a node repeats."""
+
+    def __init__(self, node: Node) -> None:
+        self.node = node
+        self.body = json.dumps(NodeRecord(node).as_json()["node"], separators=(",", ":"))
+        self.filter_values = {
+            name: tuple(engine_text(value) for value in _values(node, name)) for name in FILTER_FIELDS
+        }
+
+
+_last: list[_StoredNode] = []
+"""The node that was asked for last, if any: passages come node by node. Written in one step, by any thread."""
+
+
+def _node_of(node: Node) -> _StoredNode:
+    if _last and (last := _last[0]).node is node:
+        return last
+    stored = _StoredNode(node)
+    _last[:] = [stored]
+    return stored
 
 
 def record_term(identity: NodeIdentity, content_hash: str) -> str:

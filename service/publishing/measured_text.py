@@ -12,7 +12,7 @@ _WORD = re.compile(r"\S+")
 _DIVISIBLE = 16
 """A word of more tokens than this may be cut inside: a line of Chinese is one word."""
 
-_REMEMBERED_WORDS = 65_536
+_REMEMBERED_WORDS = 262_144
 _REMEMBERED_LENGTH = 64
 _COUNTERS = 4
 

@@ -29,6 +29,7 @@ from service.domain.snapshots import (
     SnapshotChange,
 )
 from service.ports import EstateReader, GraphStore, Migrator
+from service.publishing.collector import patient_collector
 from service.publishing.estates import read_estates
 from service.publishing.journal import Journal
 from service.publishing.plan import Plan, Planner
@@ -80,7 +81,8 @@ class Publisher:
         self._publishing = True
         try:
             async with self._writing:
-                yield
+                with patient_collector():
+                    yield
         finally:
             self._publishing = False
 
