@@ -11,6 +11,7 @@ import kglite
 from adapters.embedded.live_graph import LiveGraph
 from adapters.embedded.projection import ENGINE, STORED_TYPE
 from adapters.embedded.threads import EngineThreads, engine_failure
+from adapters.indexing.moments import shortest_moment
 from adapters.indexing.stored_passage import engine_text
 from cypher_guard import LANGUAGE_PREFIX, GuardedQuery
 from service.domain.deadline import Deadline
@@ -167,7 +168,7 @@ def _storable(value: Any) -> Any:
 def _plain(value: Any) -> Any:
     """JSON values only."""
     if isinstance(value, datetime.date | datetime.time):
-        return value.isoformat()
+        return shortest_moment(value.isoformat())
     if isinstance(value, datetime.timedelta):
         return value.total_seconds()
     if isinstance(value, dict):

@@ -9,6 +9,7 @@ from neo4j.graph import Entity, Path
 from neo4j.spatial import Point
 from neo4j.time import Date, DateTime, Duration, Time
 
+from adapters.indexing.moments import shortest_moment
 from adapters.indexing.stored_passage import engine_text
 
 TITLE_TERMS = "titleTerms"
@@ -41,7 +42,7 @@ def to_plain(value: Any) -> Any:
         case None | bool() | int() | float() | str():
             return value
         case DateTime() | Date() | Time() | Duration():
-            return value.iso_format()
+            return shortest_moment(value.iso_format())
         case Point():
             return _geo_json(value)
         case bytes() | bytearray():

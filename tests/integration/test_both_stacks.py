@@ -11,9 +11,9 @@ from pydantic import SecretStr
 
 from cypher_guard import Violation
 from service.domain.principal import ANONYMOUS
-from service.domain.requests import PublishRequest, SearchRequest
+from service.domain.requests import CatalogRequest, EstateRequest, PublishRequest, SearchRequest
 from service.settings import Settings
-from service.tools import catalogue
+from service.tools import catalogue, estate
 from tests.application import Application, running
 from tests.engines import Neo4jAddress
 from tests.neo4j_database import empty_database
@@ -159,6 +159,44 @@ def test_the_graph_tools_agree(stacks: Stacks) -> None:
             assert [one["uid"] for one in real["resolutions"]] == [one["uid"] for one in embedded["resolutions"]]
         else:
             assert real == embedded
+
+
+def documents(application: Application) -> list[dict[str, object]]:
+    found, cursor = [], None
+    while True:
+        request = EstateRequest(cursor=cursor)
+        page = application.run(application.tools.call(estate.DOCUMENTS, request, ANONYMOUS))
+        found += [document.model_dump() for document in page.documents]
+        cursor = page.next_cursor
+        if cursor is None:
+            return found
+
+
+def test_the_same_documents(stacks: Stacks) -> None:
+    real = documents(stacks.real)
+    assert real == documents(stacks.embedded)
+    assert [(one["uid"], one["locale"], one["kind"]) for one in real] == listed(stacks.real)
+    assert any(one["quiz"] for one in real)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"vocabularies": ["product", "role", "level", "topic"]},
+        {"filter": {"kind": ["module"]}},
+        {"filter": {"kind": ["unit"], "role": ["developer"]}, "limit": 3},
+        {"since": "2026-01-01", "before": "2027-01-01"},
+        {"before": "1970-01-01"},
+        {"uids": ["cogitave.query.fusion", "nobody"]},
+    ],
+)
+def test_the_same_catalog(stacks: Stacks, fields: dict[str, object]) -> None:
+    real, embedded = (
+        application.run(application.tools.call(estate.CATALOG, CatalogRequest(**fields), ANONYMOUS))
+        for application in (stacks.real, stacks.embedded)
+    )
+    assert real == embedded
+    assert real.degraded == []
 
 
 def test_the_real_stores_hold_one_snapshot(stacks: Stacks) -> None:
