@@ -1,6 +1,6 @@
 """What the benches search: the shared estates, and document collections that come with judgments."""
 
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -9,9 +9,8 @@ from adapters.estates import ReadingRules, readers
 from bench.unread import UnreadVectors
 from bench.vector_cache import FOLDER, RememberingMiniLM
 from service.bootstrap import open_toolbox
-from service.domain.content import Block, BlockKind, NodeRecord, Section
-from service.domain.diagnostics import Diagnostic
-from service.domain.graph import Node, NodeIdentity, NodeKind
+from service.domain.content import NodeRecord
+from service.domain.graph import NodeKind
 from service.domain.requests import PublishRequest
 from service.evaluation.sets import EvaluationSet, load_set, renamed
 from service.publishing.estates import read_estates
@@ -23,20 +22,6 @@ LOCALE = "en-us"
 
 PATIENT = Settings.model_validate({name: 60_000 for name in Settings.model_fields if name.endswith("_deadline")})
 """The defaults but for deadlines: on a busy machine an answer that came late is still the answer."""
-
-
-class CorpusReader:
-    """A judged document collection (`corpus.jsonl.gz`) as an estate: a page a document."""
-
-    format = "judged corpus"
-
-    def recognises(self, root: Path) -> bool:
-        return (root / "corpus.jsonl.gz").exists()
-
-    def read(self, root: Path, docset: str) -> Iterator[NodeRecord | Diagnostic]:
-        for document in load_set(root).documents:
-            node = Node(NodeIdentity(document.id, LOCALE), NodeKind.PAGE, document.title, docset=docset)
-            yield NodeRecord(node, (Section("", "", 0, (Block(BlockKind.PROSE, document.text, 1),)),))
 
 
 @asynccontextmanager
@@ -51,7 +36,6 @@ async def published(
     async with open_toolbox(settings, FOLDER / "data" / (name if embed else f"{name}, unread")) as toolbox:
         publisher = replace(
             toolbox.publisher,
-            readers=[CorpusReader(), *toolbox.publisher.readers],
             projections=replace(toolbox.publisher.projections, embedder=embedder),
         )
         try:

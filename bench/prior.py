@@ -187,8 +187,17 @@ def scores(asked: Asked, found: Sequence[Seen], order: Order) -> PerQuery:
     return {seen.query: measured[seen.query] for seen in found}
 
 
-def compared(asked: Asked, found: Sequence[Seen], order: Order, claim: str) -> None:
-    paired = compare(scores(asked, found, fused), scores(asked, found, order))
+Pair = tuple[PerQuery, PerQuery]
+
+
+def compared(asked: Asked, found: Sequence[Seen], order: Order, claim: str) -> Pair:
+    both = scores(asked, found, fused), scores(asked, found, order)
+    say_compared(*both, claim)
+    return both
+
+
+def say_compared(before: PerQuery, after: PerQuery, claim: str) -> None:
+    paired = compare(before, after)
     say(
         Measurement(claim, paired.difference, MEASURE),
         f"{paired.baseline:.4f} → {paired.candidate:.4f}, 95 % in [{paired.low:+.4f}, {paired.high:+.4f}], "
@@ -196,8 +205,9 @@ def compared(asked: Asked, found: Sequence[Seen], order: Order, claim: str) -> N
     )
 
 
-async def report(asked: Asked, settings: Settings) -> None:
-    """What ships, on the queries that nothing was chosen by and on all; and the naive bonus."""
+async def report(asked: Asked, settings: Settings) -> dict[Stand, Pair]:
+    """What ships, on the queries that nothing was chosen by and on all; and the naive bonus. Gives what ships."""
+    whole: dict[Stand, Pair] = {}
     unseen = {query.id for query in asked.judged.queries[1::2]}
     for stand in STANDS:
         found = await seen_from(stand, asked, settings)
@@ -205,9 +215,10 @@ async def report(asked: Asked, settings: Settings) -> None:
         if asked.name == CHOSEN_BY:
             other = [seen for seen in found if seen.query in unseen]
             compared(asked, other, shipped, f"{asked.name}, {stand.name}, prior, other half")
-        compared(asked, found, shipped, f"{asked.name}, {stand.name}, prior")
+        whole[stand] = compared(asked, found, shipped, f"{asked.name}, {stand.name}, prior")
         for bonus in NAIVE_BONUSES:
             compared(asked, found, with_bonus(bonus), f"{asked.name}, {stand.name}, neighbours × {bonus}")
+    return whole
 
 
 async def choose(asked: Asked, settings: Settings) -> None:
@@ -248,8 +259,12 @@ async def main(choosing: bool, names: Sequence[str]) -> None:
     if choosing:
         await choose(await asked_of(CHOSEN_BY, *ASKED[CHOSEN_BY]), settings)
         return
-    for name in names:
-        await report(await asked_of(name, *ASKED[name]), settings)
+    reported = {name: await report(await asked_of(name, *ASKED[name]), settings) for name in names}
+    links = [found for name, found in reported.items() if name.startswith(CHOSEN_BY)]
+    if len(links) > 1:
+        for stand in STANDS:
+            before, after = ({k: v for one in links for k, v in one[stand][side].items()} for side in (0, 1))
+            say_compared(before, after, f"link-text, both estates, {stand.name}, prior")
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from adapters.estates.docfx import DocfxReader
 from adapters.estates.github_docs import GithubDocsReader
+from adapters.estates.judged_corpus import CorpusReader
 from adapters.estates.learn_estate import LearnReader
 from adapters.estates.plain import PlainReader
 from adapters.estates.rules import ReadingRules
@@ -23,6 +24,7 @@ def readers(rules: ReadingRules) -> tuple[EstateReader, ...]:
         LearnReader(rules, memory),
         DocfxReader(rules, memory),
         GithubDocsReader(rules, memory),
+        CorpusReader(rules),
         PlainReader(rules, memory),
     )
 

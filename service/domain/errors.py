@@ -58,6 +58,18 @@ class CursorStale(Refused):
     code = "cursor_stale"
 
 
+class SetUnreadable(Refused):
+    """A judged set's file is missing or says something else than its format; the message names file and line."""
+
+    code = "set_unreadable"
+
+
+class ConfigurationUnreadable(Refused):
+    """A configuration to evaluate is missing, is no TOML, or says what no configuration says."""
+
+    code = "configuration_unreadable"
+
+
 class NodeUnknown(Refused):
     """No such node, or none that the principal may see: the two are not told apart."""
 

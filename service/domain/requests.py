@@ -57,6 +57,7 @@ class SearchRequest(Request):
     without_signals: list[Text] = Field(default_factory=list, description="Signals to switch off, `prior` among them.")
     cursor: Text | None = Field(default=None, description="The `nextCursor` of the page before.")
     explain: bool = Field(default=False, description="Say for each hit why it ranks where it does.")
+    logged: bool = Field(default=True, description="Keep the run; false for a text that is still being typed.")
 
 
 class WhyNotRequest(Request):

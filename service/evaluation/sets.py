@@ -12,13 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from service.domain.errors import Refused
-
-
-class SetUnreadable(Refused):
-    """A set's file is missing or says something else than its format; the message names file and line."""
-
-    code = "set_unreadable"
+from service.domain.errors import SetUnreadable
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +52,15 @@ class EvaluationSet:
     documents: tuple[Document, ...] = ()
 
 
+def find_set(path: Path) -> EvaluationSet:
+    """The set of a folder, or of a judgments file in one, such as `qrels/test.tsv`. Raises SetUnreadable."""
+    if path.is_dir():
+        usual = next((name for name in _JUDGMENTS if (path / name).exists()), _JUDGMENTS[0])
+        return load_set(path, usual)
+    folder = next((above for above in list(path.parents)[:2] if (above / "queries.jsonl").exists()), path.parent)
+    return load_set(folder, str(path.relative_to(folder)))
+
+
 def load_set(folder: Path, judgments: str = "qrels.tsv") -> EvaluationSet:
     """Read one set; `judgments` is the file's path within the folder. Raises SetUnreadable."""
     judged = _read_judgments(folder / judgments)
@@ -93,6 +96,9 @@ def renamed(original: EvaluationSet, uids: Mapping[str, str]) -> tuple[Evaluatio
     )
     return replace(original, queries=queries, judgments={query.id: judgments[query.id] for query in queries}), missing
 
+
+_JUDGMENTS = ("qrels.tsv", "qrels/test.tsv")
+"""Where a folder's judgments are looked for when no file is named."""
 
 _CORPUS = ("corpus.jsonl.gz", "corpus.jsonl")
 

@@ -56,7 +56,8 @@ def decode(text: str, *, request: str, snapshot: Snapshot, longest: int) -> Curs
 
 def fingerprint(request: BaseModel, visibility_class: tuple[str, ...]) -> str:
     """Names a request apart from its cursor, page size and explanation: pages of one request may differ in those."""
-    body = request.model_dump_json(exclude={"cursor", "limit", "explain", "facets", "max_tokens"})
+    apart = {"cursor", "limit", "explain", "facets", "logged", "max_tokens"}
+    body = request.model_dump_json(exclude=apart)
     return hashlib.sha256(json.dumps([type(request).__name__, body, visibility_class]).encode()).hexdigest()[:16]
 
 

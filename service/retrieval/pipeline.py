@@ -37,7 +37,8 @@ async def search(request: SearchRequest, principal: Principal, retrieval: Retrie
             result = await _search_once(request, principal, retrieval, started)
         except SnapshotMoved:
             continue
-        retrieval.run_log.append(_run_record(request, principal, result))
+        if request.logged:
+            retrieval.run_log.append(_run_record(request, principal, result))
         return result
     raise AllLegsDown("The estate is being published faster than it can be read; try again in a moment.")
 

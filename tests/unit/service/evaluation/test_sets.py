@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from service.evaluation.sets import Document, Query, SetUnreadable, load_set, renamed
+from service.domain.errors import SetUnreadable
+from service.evaluation.sets import Document, Query, find_set, load_set, renamed
 from tests.shared_data import RELEVANCE
 
 
@@ -49,6 +50,17 @@ def test_the_usual_ways_of_writing_judgments(tmp_path: Path, judgments: str):
     assert load_set(write_set(tmp_path / "small", queries=TWO_QUERIES, judgments=judgments)).judgments == {
         "q1": {"d1": 2}
     }
+
+
+def test_a_set_is_a_folder_or_a_judgments_file_of_it(tmp_path: Path):
+    folder = write_set(tmp_path / "small", queries=TWO_QUERIES, judgments="q1\td1\t1\n")
+    (folder / "qrels").mkdir()
+    (folder / "qrels" / "test.tsv").write_text("q2\td1\t1\n")
+    assert find_set(folder).judgments.keys() == {"q1"}
+    assert find_set(folder / "qrels" / "test.tsv").judgments.keys() == {"q2"}
+    (folder / "qrels.tsv").rename(folder / "more.tsv")
+    assert find_set(folder).judgments.keys() == {"q2"}
+    assert find_set(folder / "more.tsv").name == "small/more"
 
 
 def test_document_names_may_hold_spaces(tmp_path: Path):

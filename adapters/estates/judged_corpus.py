@@ -1,0 +1,52 @@
+"""Document collections that come with judgments, as BEIR writes them: `corpus.jsonl`, a page a document."""
+
+import gzip
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from adapters.estates.rules import ReadingRules
+from service.domain.content import Block, BlockKind, NodeRecord, Section
+from service.domain.diagnostics import Diagnostic, Severity
+from service.domain.graph import Node, NodeIdentity, NodeKind
+
+_NAMES = ("corpus.jsonl.gz", "corpus.jsonl")
+
+
+class CorpusReader:
+    """EstateReader of a folder that holds `corpus.jsonl` or `corpus.jsonl.gz` (`_id`, `title`, `text`)."""
+
+    format = "judged corpus"
+
+    def __init__(self, rules: ReadingRules) -> None:
+        self._rules = rules
+
+    def recognises(self, root: Path) -> bool:
+        return any((root / name).is_file() for name in _NAMES)
+
+    def read(self, root: Path, docset: str) -> Iterator[NodeRecord | Diagnostic]:
+        file = next(root / name for name in _NAMES if (root / name).is_file())
+        try:
+            opened = gzip.open if file.suffix == ".gz" else open
+            with opened(file, "rt", encoding="utf-8") as lines:
+                for number, line in enumerate(lines, start=1):
+                    if line.strip():
+                        yield self._page(line, file.name, number, docset)
+        except (OSError, EOFError, UnicodeDecodeError) as error:
+            yield _finding("corpus_unreadable", file.name, 1, f"The corpus can't be read on: {error}.")
+
+    def _page(self, line: str, file: str, number: int, docset: str) -> NodeRecord | Diagnostic:
+        try:
+            row: Any = json.loads(line)
+            identity = NodeIdentity(str(row["_id"]), self._rules.default_locale)
+            title, text = str(row.get("title") or ""), str(row["text"])
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            return _finding("document_unreadable", file, number, f"No document of `_id`, `title`, `text`: {error!r}.")
+        node = Node(identity, NodeKind.PAGE, title, docset=docset, path=file)
+        return NodeRecord(node, (Section("", "", 0, (Block(BlockKind.PROSE, text, 1),)),))
+
+
+def _finding(code: str, file: str, line: int, message: str) -> Diagnostic:
+    fix = "Write one JSON object a line, with `_id`, `title` and `text`, in UTF-8."
+    return Diagnostic(file, line, code, message, Severity.ERROR, fix=fix)
