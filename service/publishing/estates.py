@@ -19,6 +19,8 @@ class Reading:
     docsets: frozenset[str]
     records: tuple[NodeRecord, ...]
     diagnostics: tuple[Diagnostic, ...]
+    is_prefixed: bool = False
+    """Whether files are named with their docset before them, for there are several."""
 
 
 def read_estates(
@@ -60,7 +62,7 @@ def read_estates(
             diagnostics += [replace(found, file=prefix + found.file) for found in refusal.diagnostics]
             continue
         published.add(docset)
-    return Reading(frozenset(published), tuple(records.values()), tuple(sorted(diagnostics)))
+    return Reading(frozenset(published), tuple(records.values()), tuple(sorted(diagnostics)), len(roots) > 1)
 
 
 def _folder(text: str) -> Path:

@@ -1,7 +1,7 @@
 """What a publish will do, worked out before it does any of it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from service.domain.content import NodeRecord, Passage, content_root
 from service.domain.diagnostics import Diagnostic
@@ -11,6 +11,7 @@ from service.domain.snapshots import EMPTY_ROOT, LinkedGraph, Snapshot
 from service.ports import GraphStore
 from service.publishing.difference import Difference, compare
 from service.publishing.estates import Reading
+from service.publishing.graph_findings import graph_findings
 from service.publishing.linking import link
 from service.publishing.projection import Projections
 from service.publishing.snapshot import records_with
@@ -59,7 +60,9 @@ class Planner:
                 records[identity] = record
             else:
                 replaced.append(record)
-        return await self._plan(snapshot, old, records, replaced, reading.diagnostics)
+        plan = await self._plan(snapshot, old, records, replaced, reading.diagnostics)
+        linked = graph_findings(plan.graph, reading.docsets, prefixed=reading.is_prefixed)
+        return replace(plan, diagnostics=tuple(sorted((*plan.diagnostics, *linked))))
 
     async def rollback(self, content_root: str) -> "Plan":
         snapshot = await self.store.snapshot()

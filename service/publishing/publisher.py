@@ -98,9 +98,10 @@ class Publisher:
         reading = await asyncio.to_thread(
             read_estates, request.paths, self.readers, lambda done: progress("reading", done, 0)
         )
+        plan = await self.planner.reading(reading)
         if request.strict:
-            _refuse_findings(reading.diagnostics)
-        return await self._finish(await self.planner.reading(reading), request.dry_run, started, progress)
+            _refuse_findings(plan.diagnostics)
+        return await self._finish(plan, request.dry_run, started, progress)
 
     async def _finish(self, plan: Plan, dry_run: bool, started: float, progress: Progress) -> PublishResult:
         embedded = 0
