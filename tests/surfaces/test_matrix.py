@@ -27,6 +27,7 @@ from service.surfaces.command_line import access, main
 from service.surfaces.mcp.server import AgentSurface
 from service.tools import catalogue
 from tests.application import PAGES, write_estate
+from tests.surfaces.graphql_requests import over_graphql
 from tests.surfaces.serving import PATIENT
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(300)]
@@ -256,7 +257,7 @@ async def test_every_surface_answers_the_same(tool, toolbox, monkeypatch):
 
     monkeypatch.setattr(access, "open_toolbox", open_toolbox)
     app = application(toolbox, PATIENT)
-    said_on_the_command_line = 0
+    said_on_the_command_line = said_in_graphql = 0
     async with (
         httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://service", timeout=60) as client,
         Client(AgentSurface(toolbox, PATIENT).server(), mode="2026-07-28") as agent,
@@ -266,6 +267,10 @@ async def test_every_surface_answers_the_same(tool, toolbox, monkeypatch):
             assert number > 0 or isinstance(expected, dict), "the good request is refused"
             assert await over_rest(client, tool, request) == expected, request
             assert await over_mcp(agent, tool, request) == expected, request
+            in_graphql = await over_graphql(client, tool, request)
+            if in_graphql is not None:
+                said_in_graphql += 1
+                assert lasting(in_graphql) == expected, request
             if expected == "request_invalid":
                 continue
             on_command_line = await on_the_command_line(tool, request)
@@ -273,6 +278,7 @@ async def test_every_surface_answers_the_same(tool, toolbox, monkeypatch):
                 said_on_the_command_line += 1
                 assert on_command_line == expected, request
     assert said_on_the_command_line > 0
+    assert said_in_graphql > number / 2
 
 
 def test_the_matrix_is_large():
