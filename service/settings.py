@@ -117,6 +117,23 @@ class Settings(BaseModel):
     )
     key_outage: int = _row(900, "How long a known key is honoured while the key store can't be asked.", "seconds", ge=0)
     key_cache: int = _row(1_024, "Keys that are known by heart.", "keys", ge=1)
+    requests_at_once: int = _row(
+        128, "Requests that are worked on at once; one more is answered 503.", "requests", ge=1
+    )
+    caller_requests: int = _row(16, "Requests of one caller that are worked on at once, before 429.", "requests", ge=1)
+    caller_rate: int = _row(1_200, "Requests a minute that one caller may make, where callers say who they are.", ge=1)
+    address_rate: int = _row(300, "Requests a minute from one address, of callers without credentials.", ge=1)
+    redis_url: SecretStr = _row(
+        SecretStr(""),
+        "URL of a Redis in which several servers count together; from the environment only. Empty counts in memory.",
+    )
+    redis_deadline: int = _row(100, "Time that Redis may take; then a server counts for itself.", "milliseconds", ge=1)
+    drain_notice: int = _row(
+        0,
+        "How long a server that is told to stop (SIGTERM) goes on answering once /readyz has said so.",
+        "milliseconds",
+        ge=0,
+    )
     audit_bytes: int = _row(10_000_000, "Size at which a file of the audit log is put aside.", "bytes", ge=1_000)
     audit_files: int = _row(5, "Files of the audit log that are kept of each kind.", "files", ge=1)
     key_use_interval: int = _row(60, "How often a key's last use is written down.", "seconds", ge=1)

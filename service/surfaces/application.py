@@ -8,6 +8,7 @@ from service.settings import Settings
 from service.surfaces import conditional, console, content, openapi, rest
 from service.surfaces.audit import Audit, AuditedToolbox
 from service.surfaces.authentication import Authentication, Authenticator, AuthorizedToolbox, anonymous
+from service.surfaces.caller_limits import CallerLimits, Shedding
 from service.surfaces.graphql import http as graphql
 from service.surfaces.head_requests import HeadRequests
 from service.surfaces.http_headers import SecurityHeaders
@@ -18,6 +19,7 @@ from service.surfaces.mcp.server import AgentSurface
 from service.surfaces.metrics import Metrics
 from service.surfaces.observed_requests import ObservedRequests
 from service.surfaces.problems import Problem, ProblemResponses
+from service.surfaces.rates import Rates
 from service.tools.toolbox import Toolbox
 
 
@@ -51,6 +53,7 @@ def application(
     toolbox = AuthorizedToolbox(AuditedToolbox(toolbox, audit))
     app.state.toolbox = toolbox
     app.state.settings = settings
+    app.state.is_draining = False
     app.state.metrics = metrics
     app.state.problems = problems
     problems.install(app)
@@ -73,8 +76,10 @@ def application(
         milliseconds=settings.request_deadline,
         untimed=rest.STREAMS | content.STREAMS | frozenset(mcp.PATHS),
     )
+    app.add_middleware(CallerLimits, settings=settings, rates=Rates(settings), problems=problems)
     app.add_middleware(Authentication, authenticator=authenticator, problems=problems)
     app.add_middleware(OwnOrigins, settings=settings, problems=problems)
+    app.add_middleware(Shedding, settings=settings, problems=problems)
     app.add_middleware(SecurityHeaders)
     app.add_middleware(ObservedRequests, observer=observer or metrics)
     return app

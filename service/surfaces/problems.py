@@ -117,6 +117,33 @@ class ScopeMissing(AccessRefused):
         self.challenge = f'Bearer error="insufficient_scope", scope="{scope}"'
 
 
+class RateExceeded(SurfaceRefused):
+    """`retry_after`: seconds until another request may be tried."""
+
+    code = "rate_exceeded"
+
+    def __init__(self, a_minute: int, retry_after: int) -> None:
+        super().__init__(f"More than {a_minute} requests within a minute. Try again in {retry_after} s.")
+        self.retry_after = retry_after
+
+
+class TooManyAtOnce(SurfaceRefused):
+    code = "too_many_at_once"
+    retry_after = 1
+
+    def __init__(self, most: int) -> None:
+        super().__init__(f"{most} requests of this caller are being worked on. Wait for one of them.")
+
+
+class Overloaded(errors.Unavailable):
+    """The service has as much to do as it can; nothing was begun for this request."""
+
+    code = "overloaded"
+
+    def __init__(self, most: int) -> None:
+        super().__init__(f"The service is working on {most} requests and begins no more. Try again soon.")
+
+
 class HostForbidden(SurfaceRefused):
     """Asked for by a name that is not this server's: a page of another site may have had it point here."""
 
@@ -168,6 +195,8 @@ _TABLE: Mapping[type[Exception], _Row] = {
     CredentialsInvalid: _Row(401, "The credentials are not valid"),
     ScopeMissing: _Row(403, "A scope is missing"),
     OwnerRequired: _Row(403, "Not the owner"),
+    RateExceeded: _Row(429, "Too many requests"),
+    TooManyAtOnce: _Row(429, "Too many requests at once"),
     HostForbidden: _Row(421, "Not this server's name"),
     OriginForbidden: _Row(403, "The origin is not allowed"),
     RequestInvalid: _Row(422, "The request has the wrong shape"),
@@ -218,6 +247,8 @@ class ProblemResponses:
         headers = dict(error.headers or {}) if isinstance(error, HTTPException) else {}
         if isinstance(error, AccessRefused):
             headers["WWW-Authenticate"] = error.challenge
+        if isinstance(error, RateExceeded | TooManyAtOnce):
+            headers["Retry-After"] = str(error.retry_after)
         if problem.status in (503, 504):
             headers["Retry-After"] = str(self.retry_after)
         return Response(encode(problem, leave_out_none=True), problem.status, headers, MEDIA_TYPE)

@@ -42,6 +42,7 @@ from pydantic_core import from_json
 from starlette.responses import Response
 
 from service.domain.errors import Unavailable
+from service.domain.principal import Scope
 from service.domain.progress import Progress
 from service.domain.requests import (
     DoctorRequest,
@@ -56,7 +57,7 @@ from service.domain.requests import Request as ToolRequest
 from service.domain.results import ListResult, NodeResult, ReadinessResult, Result, SearchResult, SuggestResult
 from service.surfaces import openapi
 from service.surfaces.conditional import Validator, WeakValidator
-from service.surfaces.dependencies import Caller, Instruments, Tools, require_owner
+from service.surfaces.dependencies import Caller, Instruments, Tools, require, require_owner
 from service.surfaces.encoding import encode
 from service.surfaces.links import ETAG_HEADER, LINK_HEADER, Filtered, next_link
 from service.surfaces.metrics import MEDIA_TYPE as METRICS_MEDIA_TYPE
@@ -275,13 +276,20 @@ async def livez() -> Response:
     summary="Each engine's readiness",
     tags=["health"],
 )
-async def readyz(toolbox: Tools, metrics: Instruments) -> Response:
+async def readyz(http: Request, toolbox: Tools, metrics: Instruments, caller: Caller) -> Response:
+    """A server that is being stopped is not ready. Counts and reasons are for who may look into the service."""
     readiness = await toolbox.readiness()
     metrics.readiness(readiness)
+    if http.app.state.is_draining:
+        readiness = readiness.model_copy(update={"ready": False})
+    if Scope.OPERATE not in caller.scopes:
+        engines = [engine.model_copy(update={"reason": None}) for engine in readiness.engines]
+        hidden = {"content_root": "", "generation": 0, "passages": 0, "vectors": 0}
+        readiness = readiness.model_copy(update={"engines": engines, **hidden})
     return _json(readiness, 200 if readiness.ready else 503)
 
 
-@health.get("/metrics", include_in_schema=False)
+@health.get("/metrics", include_in_schema=False, dependencies=[require(Scope.OPERATE)])
 async def exposition(toolbox: Tools, metrics: Instruments) -> Response:
     """Gauges are read when asked for; while the stores can't say how they are, the counters still leave."""
     try:

@@ -126,7 +126,8 @@ class Issuer:
         kid = kid or next(iter(self.private))
         private = self.private[kid]
         algorithm = "ES256" if isinstance(private, ec.EllipticCurvePrivateKey) else "RS256"
-        return jwt.encode(self.claims(**changed), private, algorithm=algorithm, headers={"kid": kid} | (headers or {}))
+        payload = json.dumps(self.claims(**changed)).encode()  # claims of a wrong kind, too
+        return jwt.PyJWS().encode(payload, private, algorithm, headers={"typ": "JWT", "kid": kid} | (headers or {}))
 
     def jwks(self) -> dict[str, Any]:
         keys = []

@@ -8,11 +8,12 @@ from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import uvicorn
+from fastapi import FastAPI
 from rich.text import Text
-from starlette.types import ASGIApp
 
 from service import bootstrap
 from service.domain.errors import SettingInvalid, Unavailable
@@ -108,27 +109,48 @@ async def _publish(toolbox: Toolbox, estates: Sequence[str], output: Output) -> 
         output.result(result, publish_page)
 
 
+class DrainedServer(uvicorn.Server):
+    """Told to stop by SIGTERM, it first says so on /readyz, and goes on answering until others have noticed.
+
+    Then it accepts no more, and finishes what it has within `shutdown_deadline`. A second signal, or Ctrl-C, takes
+    the notice away.
+    """
+
+    def __init__(self, config: uvicorn.Config, app: FastAPI, settings: Settings) -> None:
+        super().__init__(config)
+        self._app = app
+        self._notice = settings.drain_notice / 1000
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        is_first = not self._app.state.is_draining
+        self._app.state.is_draining = True
+        if is_first and self._notice and sig == signal.SIGTERM:
+            loop = asyncio.get_running_loop()
+            loop.call_soon_threadsafe(loop.call_later, self._notice, super().handle_exit, sig, frame)
+        else:
+            super().handle_exit(sig, frame)
+
+
 async def _answer(
-    app: ASGIApp,
+    app: FastAPI,
     listening: socket.socket,
     settings: Settings,
     output: Output,
     said: dict[str, str],
     meanwhile: Callable[[], Coroutine[Any, Any, None]],
 ) -> None:
-    server = uvicorn.Server(
-        uvicorn.Config(
-            app,
-            log_config=None,
-            access_log=False,  # it would hold the texts of searches; LoggedToolbox says what matters
-            lifespan="off",
-            ws="none",
-            proxy_headers=False,
-            server_header=False,
-            limit_concurrency=settings.connections,
-            timeout_graceful_shutdown=-(-settings.shutdown_deadline // 1000),
-        )
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,  # it would hold the texts of searches; LoggedToolbox says what matters
+        lifespan="off",
+        ws="none",
+        proxy_headers=False,
+        server_header=False,
+        limit_concurrency=settings.connections,
+        timeout_graceful_shutdown=-(-settings.shutdown_deadline // 1000),
     )
+    server = DrainedServer(config, app, settings)
     # uvicorn raises the signal that stopped it once more when it is done; by then the stores must still be closed.
     for stopping in (signal.SIGINT, signal.SIGTERM):
         signal.signal(stopping, lambda _signal, _frame: None)
