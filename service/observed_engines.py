@@ -7,6 +7,7 @@ from typing import Literal
 from cypher_guard import GuardedQuery
 from service.domain.content import NodeRecord, Passage, PassageKey
 from service.domain.deadline import Deadline
+from service.domain.diagnostics import PublishDiagnostics
 from service.domain.filters import SearchScope
 from service.domain.graph import NodeIdentity
 from service.domain.snapshots import LinkedGraph, PublishEntry, PublishStep, Snapshot, SnapshotChange
@@ -265,6 +266,14 @@ class ObservedGraphStore:
     async def keep(self, roots: int) -> None:
         with self._call("keep"):
             await self._store.keep(roots)
+
+    async def keep_diagnostics(self, diagnostics: PublishDiagnostics) -> None:
+        with self._call("keep_diagnostics"):
+            await self._store.keep_diagnostics(diagnostics)
+
+    async def diagnostics(self) -> PublishDiagnostics | None:
+        with self._call("diagnostics"):
+            return await self._store.diagnostics()
 
     async def close(self) -> None:
         await self._store.close()

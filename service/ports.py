@@ -16,7 +16,7 @@ import numpy.typing as npt
 from cypher_guard import GuardedQuery
 from service.domain.content import NodeRecord, Passage, PassageKey
 from service.domain.deadline import Deadline
-from service.domain.diagnostics import Diagnostic
+from service.domain.diagnostics import Diagnostic, PublishDiagnostics
 from service.domain.filters import SearchScope
 from service.domain.graph import NodeIdentity
 from service.domain.keys import ApiKey
@@ -259,6 +259,14 @@ class GraphStore(Protocol):
 
     async def keep(self, roots: int) -> None:
         """Forget all but the newest `roots` snapshots and the records that only they named."""
+        ...
+
+    async def keep_diagnostics(self, diagnostics: PublishDiagnostics) -> None:
+        """Keep what the last publish found, in place of what the one before did."""
+        ...
+
+    async def diagnostics(self) -> PublishDiagnostics | None:
+        """What the last publish found; None before the first."""
         ...
 
     async def close(self) -> None: ...

@@ -14,6 +14,7 @@ from adapters.embedded.projection import ENGINE, GraphProjection
 from adapters.embedded.records import RecordStore
 from adapters.embedded.threads import EngineThreads, engine_failure
 from service.domain.content import NodeRecord
+from service.domain.diagnostics import PublishDiagnostics
 from service.domain.graph import NodeIdentity
 from service.domain.snapshots import LinkedGraph, PublishEntry, PublishStep, Snapshot, SnapshotChange
 from service.observation import Reading
@@ -107,6 +108,12 @@ class EmbeddedGraphStore:
     def readings(self) -> Iterator[Reading]:
         """How long its queue is."""
         yield from self._threads.readings("writing")
+
+    async def keep_diagnostics(self, diagnostics: PublishDiagnostics) -> None:
+        await self._threads.run(lambda: self._records.keep_diagnostics(diagnostics))
+
+    async def diagnostics(self) -> PublishDiagnostics | None:
+        return await self._threads.run(self._records.diagnostics)
 
     async def close(self) -> None:
         await self._threads.close()

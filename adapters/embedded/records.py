@@ -9,11 +9,12 @@ from pathlib import Path
 
 from adapters.embedded.sqlite_file import open_file, transaction
 from service.domain.content import NodeRecord, record_from_json
+from service.domain.diagnostics import PublishDiagnostics
 from service.domain.errors import PublishInProgress
 from service.domain.graph import NodeIdentity
 from service.domain.snapshots import PublishEntry, PublishStep, Snapshot
 
-_TABLES = """
+TABLES = """
 CREATE TABLE IF NOT EXISTS record (content_hash TEXT PRIMARY KEY, body BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS snapshot (
     content_root TEXT PRIMARY KEY, generation INTEGER NOT NULL UNIQUE, publish_id TEXT NOT NULL, body TEXT NOT NULL
@@ -26,6 +27,7 @@ CREATE TABLE IF NOT EXISTS publish (
     publish_id TEXT PRIMARY KEY, generation INTEGER NOT NULL, previous_root TEXT NOT NULL, content_root TEXT NOT NULL,
     step TEXT NOT NULL, started_at TEXT NOT NULL
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS diagnostics (of TEXT PRIMARY KEY, body BLOB NOT NULL) WITHOUT ROWID;
 """
 
 _COMMITTED = (PublishStep.COMMITTED.value, PublishStep.COLLECTED.value)
@@ -40,7 +42,7 @@ class RecordStore:
     @classmethod
     def open(cls, file: Path) -> "RecordStore":
         """Raises sqlite3.Error."""
-        return cls(open_file(file, _TABLES, synchronous="FULL"))
+        return cls(open_file(file, TABLES, synchronous="FULL"))
 
     def close(self) -> None:
         self._connection.close()
@@ -149,6 +151,23 @@ class RecordStore:
                 ],
             )
 
+    def reopen(self) -> None:
+        """Write into the journal that the current snapshot's indexes are not filled, as after a flip."""
+        snapshot, publish_id = self.current()
+        with transaction(self._connection):
+            self._connection.execute("DELETE FROM publish")
+            self._connection.execute(
+                "INSERT INTO publish VALUES (?, ?, ?, ?, ?, ?)",
+                [
+                    publish_id,
+                    snapshot.generation,
+                    "",
+                    snapshot.content_root,
+                    PublishStep.COMMITTED.value,
+                    snapshot.published_at,
+                ],
+            )
+
     def keep(self, roots: int) -> None:
         """Forget all but the newest snapshots, and the records that only they named."""
         with transaction(self._connection):
@@ -161,6 +180,15 @@ class RecordStore:
                 "DELETE FROM manifest WHERE content_root NOT IN (SELECT content_root FROM snapshot)"
             )
             self._connection.execute("DELETE FROM record WHERE content_hash NOT IN (SELECT content_hash FROM manifest)")
+
+    def keep_diagnostics(self, diagnostics: PublishDiagnostics) -> None:
+        body = zlib.compress(json.dumps(diagnostics.as_json()).encode(), 1)
+        with transaction(self._connection):
+            self._connection.execute("INSERT OR REPLACE INTO diagnostics VALUES ('publish', ?)", [body])
+
+    def diagnostics(self) -> PublishDiagnostics | None:
+        row = self._connection.execute("SELECT body FROM diagnostics WHERE of = 'publish'").fetchone()
+        return PublishDiagnostics.from_json(json.loads(zlib.decompress(row[0]))) if row else None
 
     def _advance(self, publish_id: str, step: PublishStep) -> None:
         moved = self._connection.execute("UPDATE publish SET step = ? WHERE publish_id = ?", [step.value, publish_id])

@@ -13,6 +13,7 @@ from neo4j import READ_ACCESS, WRITE_ACCESS, AsyncDriver, AsyncTransaction
 from adapters.neo4j.changes import Write, changes, split
 from adapters.neo4j.connection import engine_errors
 from service.domain.content import NodeRecord, record_from_json
+from service.domain.diagnostics import PublishDiagnostics
 from service.domain.errors import PublishInProgress
 from service.domain.graph import NodeIdentity
 from service.domain.snapshots import (
@@ -69,6 +70,13 @@ _WRITE_SNAPSHOT = (
 )
 _FORGET_SNAPSHOTS = "MATCH (s:Snapshot) WHERE s.contentRoot IN $roots DELETE s"
 _FORGET_RECORDS = "UNWIND $hashes AS hash MATCH (r:Record {contentHash: hash}) DELETE r"
+
+# Two publishers at once could make two of these nodes: the journal's lock lets one at a time.
+_WRITE_DIAGNOSTICS = (
+    "MERGE (j:Journal {name: 'publish'}) ON CREATE SET j.step = $collected SET j.locked = true "
+    "MERGE (d:Diagnostics {of: 'publish'}) SET d.body = $body"
+)
+_DIAGNOSTICS = "MATCH (d:Diagnostics {of: 'publish'}) RETURN d.body LIMIT 1"
 
 Rebuild = Callable[[Iterable[NodeRecord]], LinkedGraph]
 
@@ -225,6 +233,13 @@ class Neo4jGraphStore:
         if change.entry.previous_root == EMPTY_ROOT:
             return LinkedGraph(nodes={}, edges=(), content_hashes={})
         return await change.previous_graph()
+
+    async def keep_diagnostics(self, diagnostics: PublishDiagnostics) -> None:
+        await self._once(_WRITE_DIAGNOSTICS, collected=PublishStep.COLLECTED.value, body=_pack(diagnostics.as_json()))
+
+    async def diagnostics(self) -> PublishDiagnostics | None:
+        rows = await self._read(_DIAGNOSTICS)
+        return PublishDiagnostics.from_json(_unpack(rows[0][0])) if rows else None
 
     async def _read(self, text: str, **parameters: Any) -> list[tuple[Any, ...]]:
         with engine_errors():

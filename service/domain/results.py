@@ -5,6 +5,8 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
+from service.domain.diagnostics import Diagnostic
+
 
 class Result(BaseModel):
     model_config = ConfigDict(frozen=True, alias_generator=to_camel, populate_by_name=True)
@@ -17,6 +19,7 @@ class PassageResult(Result):
     heading: str
     anchor: str
     highlights: list[tuple[int, int]]
+    is_cut: bool = Field(default=False, description="The text was cut for want of `maxTokens`.")
 
 
 class LegRank(Result):
@@ -127,6 +130,7 @@ class NodeSummary(Result):
     url: str | None
     summary: str | None
     docset: str
+    content_hash: str | None = None
 
 
 class ListResult(Result):
@@ -358,7 +362,7 @@ class SchemaResult(Result):
 class GraphQueryResult(Result):
     columns: list[str]
     rows: list[list[Any]]
-    truncated: bool
+    truncated: bool = Field(description="There are more rows than the limit, or the size of an answer, lets through.")
     cypher: str = Field(description="What was run: the canonical text that the guard rendered.")
     content_root: str
     took_ms: float
@@ -372,6 +376,34 @@ class DiagnosticResult(Result):
     column: int
     message: str
     fix: str
+
+    @classmethod
+    def of(cls, found: Diagnostic) -> "DiagnosticResult":
+        return cls(
+            severity=found.severity.value,
+            code=found.code,
+            file=found.file,
+            line=found.line,
+            column=found.column,
+            message=found.message,
+            fix=found.fix,
+        )
+
+
+class DiagnosticCount(Result):
+    severity: str
+    code: str
+    count: int
+
+
+class DiagnosticsResult(Result):
+    """What the last publish found in the sources: counts of everything, and the gravest findings themselves."""
+
+    published_at: str = Field(description="Empty before the first publish.")
+    content_root: str
+    docsets: list[str]
+    counts: list[DiagnosticCount]
+    diagnostics: list[DiagnosticResult]
 
 
 class PublishResult(Result):

@@ -7,6 +7,7 @@ import pytest
 
 import service.statements as statements
 from service.domain.content import Block, BlockKind, NodeRecord, Section
+from service.domain.diagnostics import Diagnostic, PublishDiagnostics, Severity
 from service.domain.errors import PublishInProgress
 from service.domain.filters import NodeFilter
 from service.domain.graph import EVERYONE, EdgeType, NodeIdentity, NodeKind
@@ -198,3 +199,19 @@ async def test_readers_see_the_old_snapshot_or_the_new_one(graph: Graph) -> None
     await writing
     assert seen <= {0, *sizes}
     assert sizes[-1] in seen
+
+
+async def test_the_diagnostics_of_the_last_publish_are_kept_in_place_of_the_ones_before(graph: Graph) -> None:
+    def told(*codes: str) -> PublishDiagnostics:
+        found = [Diagnostic(f"{code}.md", 3, code, HOSTILE_TEXTS[0], Severity.WARNING, 2, "Mend it.") for code in codes]
+        return PublishDiagnostics.of(found, published_at="2026-01-01", content_root="c", docsets=["d"], most=1)
+
+    assert await graph.store.diagnostics() is None
+    await graph.store.keep_diagnostics(told("a", "b"))
+    await graph.store.keep_diagnostics(told("y", "x"))
+    assert await graph.store.diagnostics() == told("x", "y")
+    assert await graph.store.unfinished() is None
+    moved = change([record("a")], await graph.store.snapshot(), publish_id="p1")
+    await graph.store.begin(moved.entry)
+    await graph.store.commit(moved)
+    assert await graph.store.diagnostics() == told("x", "y")
