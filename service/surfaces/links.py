@@ -37,6 +37,14 @@ class Filtered(ToolRequest):
         return values
 
 
+class InLocale(ToolRequest):
+    """Which locale's; another parameter is refused, for a misspelt one must not be passed over in silence."""
+
+    model_config = ConfigDict(strict=False)
+
+    locale: str | None = Field(default=None, description="Else the estate's default, else the first there is.")
+
+
 def next_link(http: Request, cursor: str | None) -> dict[str, str]:
     """The header that leads to the next page (RFC 8288), relative to where the caller is; none on the last page."""
     if cursor is None:

@@ -9,6 +9,7 @@
     POST /v1/rollback          RollbackRequest → a stream
     POST /v1/doctor            DoctorRequest → a stream
     GET  /v1/roots             RootsResult
+    GET  /v1/diagnostics          DiagnosticsResult
     GET  /livez · /readyz · /metrics · /openapi.json
 
 A GET is conditional: its ETag stands for the snapshot, the request and what the caller may see, and If-None-Match with
@@ -38,7 +39,6 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Body, Depends, HTTPException, Path, Query, Request
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, ConfigDict, Field
-from pydantic_core import from_json
 from starlette.responses import Response
 
 from service.domain.errors import Unavailable
@@ -59,9 +59,10 @@ from service.surfaces import openapi
 from service.surfaces.conditional import Validator, WeakValidator
 from service.surfaces.dependencies import Caller, Instruments, Tools, require, require_owner
 from service.surfaces.encoding import encode
-from service.surfaces.links import ETAG_HEADER, LINK_HEADER, Filtered, next_link
+from service.surfaces.links import ETAG_HEADER, LINK_HEADER, Filtered, InLocale, next_link
 from service.surfaces.metrics import MEDIA_TYPE as METRICS_MEDIA_TYPE
 from service.surfaces.progress_stream import progress_stream
+from service.surfaces.strict_json import read_json
 from service.tools import catalogue
 from service.tools.catalogue import Asked, Given, Tool
 
@@ -70,11 +71,9 @@ STREAMS = frozenset({"/v1/publish", "/v1/rollback", "/v1/doctor"})
 
 
 class StrictRequest(Request):
-    """JSON as RFC 8259 has it: no NaN, no lone surrogate, no bottomless nesting."""
-
     async def json(self) -> Any:
         try:
-            return from_json(await self.body(), allow_inf_nan=False)
+            return read_json(await self.body())
         except ValueError as error:
             raise HTTPException(400, f"The body is no JSON that can be read: {error}.") from None
 
@@ -252,15 +251,15 @@ async def list_by_link(
 )
 async def node_by_link(
     uid: Annotated[str, Path(description="The uid, percent-encoded.", examples=["cogitave.query.fusion"])],
+    query: Annotated[InLocale, Query()],
     toolbox: Tools,
     caller: Caller,
     validator: WeakValidator,
-    locale: Annotated[str | None, Query(description="Else the estate's default, else the first there is.")] = None,
 ) -> Response:
     """A uid is opaque: spaces, slashes and `#` are part of it, encoded. One that is `..` needs the POST form."""
     if validator.is_fresh:
         return validator.not_modified()
-    result = await toolbox.call(catalogue.FETCH, NodeRequest(uid=uid, locale=locale), caller)
+    result = await toolbox.call(catalogue.FETCH, NodeRequest(uid=uid, locale=query.locale), caller)
     return validator.answer(encode(result), "application/json", content_root=result.content_root)
 
 
@@ -317,6 +316,11 @@ async def doctor(request: DoctorRequest, http: Request, toolbox: Tools) -> Respo
 @owner.get("/roots")
 async def roots(toolbox: Tools) -> Response:
     return _json(await toolbox.roots())
+
+
+@owner.get("/diagnostics")
+async def diagnostics(toolbox: Tools) -> Response:
+    return _json(await toolbox.diagnostics())
 
 
 async def _stream(http: Request, begin: Callable[[Progress], Coroutine[Any, Any, Result]]) -> Response:

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import asynccontextmanager, redirect_stdout
 from dataclasses import dataclass, field
+from urllib.parse import quote
 
 import httpx
 import pytest
@@ -93,7 +94,7 @@ def requests(tool) -> Iterator[dict]:
 
 
 def odd_values(about):
-    kinds = {one.get("type", "object") for one in about.get("anyOf", [about])}
+    kinds = kinds_of(about)
     table = {"string": STRINGS, "integer": INTEGERS, "boolean": BOOLEANS, "array": ARRAYS, "object": OBJECTS}
     return [value for kind in sorted(kinds - {"null"}) for value in table[kind]]
 
@@ -169,6 +170,18 @@ COMMANDS = {
 }
 
 
+NARROWED = {"limit": "limit", "filter": "filter", "facets": "facet", "cursor": "cursor"}
+LINKS = {
+    "docs_search": ("/v1/search", {"text": "q", "explain": "explain", **NARROWED}),
+    "list_nodes": ("/v1/nodes", NARROWED),
+    "docs_fetch": ("/v1/nodes/{uid}", {"locale": "locale"}),
+    "suggest": ("/v1/suggest", {"text": "q", "limit": "limit"}),
+}
+"""Tools that have a link, and the parameter of each field that fits into one."""
+
+LISTS = {"page": "pages", "module": "modules", "unit": "units", "learningPath": "learningPaths"}
+
+
 class Elsewhere:
     """The real toolbox in a loop of its own: callers of any loop ask it."""
 
@@ -227,6 +240,78 @@ async def over_mcp(agent, tool, request):
     return answer.structured_content["error"]["code"] if answer.is_error else lasting(answer.structured_content)
 
 
+async def over_a_link(client, tool, request):
+    """None for what a link can't say: it holds nothing but text, and refuses what is none by other words."""
+    path, parameters = link(tool, request) or (None, None)
+    if path is None:
+        return None
+    answer = await client.get(path, params=parameters)
+    return lasting(answer.json()) if answer.is_success else answer.json()["code"]
+
+
+def link(tool, request):
+    if tool.name not in LINKS:
+        return None
+    path, names = LINKS[tool.name]
+    given = {name: value for name, value in request.items() if value is not None}
+    uid = given.pop("uid", None) if "{uid}" in path else ""
+    schema = tool.request.model_json_schema()["properties"]
+    if not isinstance(uid, str) or not given.keys() <= names.keys() | {"unknown"}:
+        return None
+    parameters = []
+    if any(value is None and "null" not in kinds_of(schema.get(name, {})) for name, value in request.items()):
+        return None
+    for name, value in given.items():
+        if name in schema and not is_text_of(value, schema[name]):
+            return None
+        said = [str(one).lower() if isinstance(one, bool) else one for one in spread(value)]
+        parameters += [(names.get(name, name), one) for one in said]
+    return path.format(uid=quote(uid, safe="")), parameters
+
+
+def kinds_of(about):
+    return {one.get("type", "object") for one in about.get("anyOf", [about])}
+
+
+def is_text_of(value, about):
+    """Whether the value, as text, is read back as what it was."""
+    kinds = kinds_of(about)
+    held = {str: "string", bool: "boolean", int: "integer", list: "array", dict: "object"}.get(type(value))
+    if held == "object":
+        return held in kinds and all(is_text_of(one, {"type": "array"}) for one in value.values())
+    if held == "array":
+        return held in kinds and all(isinstance(one, str) for one in value)
+    return held in kinds
+
+
+async def over_content(client, tool, request):
+    """What the content API says of the same node or listing: its identity and text, or the code of its refusal."""
+    if tool is catalogue.FETCH and isinstance(request.get("uid"), str) and request.keys() <= {"uid", "locale"}:
+        found = link(tool, request)
+        if found is None:
+            return None
+        answer = await client.get(found[0].replace("/v1/nodes", "/content"), params=found[1])
+        return essence(answer.json(), tool) if answer.is_success else answer.json()["code"]
+    if tool is catalogue.LIST and request.keys() == {"limit", "filter"} and link(tool, request) is not None:
+        kinds = (request["filter"] or {}).get("kind", [])
+        limit = 10 if request["limit"] is None else request["limit"]
+        if len(kinds) != 1 or not 1 <= limit <= 100:
+            return None
+        others = {"subject" if name == "topic" else name: v for name, v in request["filter"].items() if name != "kind"}
+        asked = {"type": LISTS.get(kinds[0], "none"), "limit": limit, **others}
+        answer = await client.get("/catalog", params=asked)
+        return essence(answer.json(), tool) if answer.is_success else answer.json()["code"]
+    return None
+
+
+def essence(answer, tool):
+    if tool is catalogue.FETCH:
+        shown = {name: answer[name] for name in ("uid", "locale", "kind", "title", "contentHash", "contentRoot")}
+        return shown | {"text": [section["text"] for section in answer["sections"]]}
+    entries = answer.get("nodes") or [one for name in LISTS.values() for one in answer.get(name, [])]
+    return [(entry["uid"], entry["locale"], entry["kind"], entry["title"]) for entry in entries]
+
+
 async def on_the_command_line(tool, request):
     """Not for requests of the wrong shape: there the command line has its own words."""
     if tool is catalogue.WHY_NOT:
@@ -257,7 +342,7 @@ async def test_every_surface_answers_the_same(tool, toolbox, monkeypatch):
 
     monkeypatch.setattr(access, "open_toolbox", open_toolbox)
     app = application(toolbox, PATIENT)
-    said_on_the_command_line = said_in_graphql = 0
+    said_on_the_command_line = said_in_graphql = said_on_links = said_in_content = 0
     async with (
         httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://service", timeout=60) as client,
         Client(AgentSurface(toolbox, PATIENT).server(), mode="2026-07-28") as agent,
@@ -271,6 +356,14 @@ async def test_every_surface_answers_the_same(tool, toolbox, monkeypatch):
             if in_graphql is not None:
                 said_in_graphql += 1
                 assert lasting(in_graphql) == expected, request
+            on_a_link = await over_a_link(client, tool, request)
+            if on_a_link is not None:
+                said_on_links += 1
+                assert on_a_link == expected, request
+            in_content = await over_content(client, tool, request)
+            if in_content is not None:
+                said_in_content += 1
+                assert in_content == (expected if isinstance(expected, str) else essence(expected, tool)), request
             if expected == "request_invalid":
                 continue
             on_command_line = await on_the_command_line(tool, request)
@@ -279,6 +372,57 @@ async def test_every_surface_answers_the_same(tool, toolbox, monkeypatch):
                 assert on_command_line == expected, request
     assert said_on_the_command_line > 0
     assert said_in_graphql > number / 2
+    assert said_on_links > 5 or tool.name not in LINKS
+    assert said_in_content > 1 or tool not in (catalogue.FETCH, catalogue.LIST)
+
+
+async def test_a_cursor_of_one_surface_goes_on_at_any_other(toolbox, monkeypatch):
+    """And a cursor of another request is refused by all of them alike."""
+
+    @asynccontextmanager
+    async def open_toolbox(_settings, _data):
+        yield toolbox
+
+    monkeypatch.setattr(access, "open_toolbox", open_toolbox)
+    app = application(toolbox, PATIENT)
+    async with (
+        httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://service", timeout=60) as client,
+        Client(AgentSurface(toolbox, PATIENT).server(), mode="2026-07-28") as agent,
+    ):
+        surfaces = {
+            "rest": lambda request: client.post("/v1/nodes", json=request),
+            "link": lambda request: client.get("/v1/nodes", params=link(catalogue.LIST, request)[1]),
+            "mcp": lambda request: agent.call_tool("list_nodes", request),
+            "graphql": lambda request: over_graphql(client, catalogue.LIST, request),
+            "command line": lambda request: on_the_command_line(catalogue.LIST, request),
+        }
+        first = {"limit": 1, "filter": {"kind": ["page"]}}
+        cursors = {
+            "rest": (await surfaces["rest"](first)).json()["nextCursor"],
+            "link": (await surfaces["link"](first)).json()["nextCursor"],
+            "mcp": (await surfaces["mcp"](first)).structured_content["nextCursor"],
+        }
+        foreign = {
+            "search": (await client.get("/v1/search?q=query&limit=1")).json()["nextCursor"],
+            "catalog": (await client.get("/catalog?limit=1")).json()["nextCursor"],
+            "other filter": (await client.post("/v1/nodes", json={"limit": 1})).json()["nextCursor"],
+            "nonsense": "AAAA",
+        }
+        for name, ask in surfaces.items():
+            for made_by, cursor in cursors.items():
+                page = await over(name, await ask({**first, "cursor": cursor}))
+                assert page["nodes"][0]["uid"] == "colours", (name, made_by)
+            for made_for, cursor in foreign.items():
+                refused = await over(name, await ask({**first, "cursor": cursor}))
+                assert refused == "cursor_foreign", (name, made_for)
+
+
+async def over(surface, answer):
+    if surface in ("rest", "link"):
+        return answer.json() if answer.is_success else answer.json()["code"]
+    if surface == "mcp":
+        return answer.structured_content["error"]["code"] if answer.is_error else answer.structured_content
+    return answer
 
 
 def test_the_matrix_is_large():

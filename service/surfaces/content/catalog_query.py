@@ -44,7 +44,7 @@ class CatalogQuery(BaseModel):
         description="A date with gte, gt, lte, lt or eq before it, gte by default; both bounds may be given.",
         examples=[["gte 2026-01-01"]],
     )
-    limit: int | None = Field(default=None, ge=1, description="Entries on a page; as many as fit by default.")
+    limit: int | None = Field(default=None, description="Entries on a page; as many as fit by default.")
     cursor: str | None = Field(default=None, description="The `nextCursor` of the page before.")
 
 

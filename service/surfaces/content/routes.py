@@ -15,13 +15,13 @@ from service.surfaces.content.catalog_query import CatalogQuery, catalog_request
 from service.surfaces.content.streams import EstatePages, Stream
 from service.surfaces.dependencies import Caller, Tools
 from service.surfaces.encoding import encode
-from service.surfaces.links import ETAG_HEADER, LINK_HEADER, Filtered, next_link
+from service.surfaces.links import ETAG_HEADER, LINK_HEADER, Filtered, InLocale, next_link
 from service.tools import estate
 
 STREAMS = frozenset({"/content", "/xrefmap.yml", "/llms.txt"})
 """Paths whose answer takes as long as it is read."""
 
-Locale = Annotated[str | None, Query(description="Else the estate's default.")]
+Locale = Annotated[InLocale, Query()]
 
 publishers = APIRouter(tags=["content"], responses=openapi.CONTENT_PROBLEMS)
 
@@ -64,15 +64,15 @@ async def estate_stream(
 )
 async def one_document(
     uid: Annotated[str, Path(description="The uid, percent-encoded.", examples=["cogitave.query.fusion"])],
+    query: Locale,
     toolbox: Tools,
     caller: Caller,
     validator: StrongValidator,
-    locale: Locale = None,
 ) -> Response:
     """A node in the estate's own JSON; what it lacks is left out. A uid that is `..` has no link: POST /v1/fetch."""
     if validator.is_fresh:
         return validator.not_modified()
-    document = await toolbox.call(estate.DOCUMENT, NodeRequest(uid=uid, locale=locale), caller)
+    document = await toolbox.call(estate.DOCUMENT, NodeRequest(uid=uid, locale=query.locale), caller)
     body = encode(document, leave_out_none=True)
     return validator.answer(body, "application/json", content_root=document.content_root)
 
@@ -107,12 +107,12 @@ async def catalog(
     summary="The cross-reference map",
 )
 async def cross_references(
-    http: Request, toolbox: Tools, caller: Caller, validator: StrongValidator, locale: Locale = None
+    query: Locale, http: Request, toolbox: Tools, caller: Caller, validator: StrongValidator
 ) -> Response:
     """uid, name and address of all that can be referred to, for docfx's `xref`. Name it there as it is."""
     if validator.is_fresh:
         return validator.not_modified()
-    request = EstateRequest(filter={"kind": list(xref_map.KINDS), **_locale(locale, http)})
+    request = EstateRequest(filter={"kind": list(xref_map.KINDS), **_locale(query.locale, http)})
     pages = await EstatePages.open(toolbox, estate.SUMMARIES, request, caller)
     return Stream(
         xref_map.yaml(pages),
@@ -129,7 +129,7 @@ async def cross_references(
     summary="What there is to read, for language models",
 )
 async def index_for_language_models(
-    http: Request, toolbox: Tools, caller: Caller, validator: StrongValidator, locale: Locale = None
+    query: Locale, http: Request, toolbox: Tools, caller: Caller, validator: StrongValidator
 ) -> Response:
     """Learning paths, modules and pages with their addresses and summaries."""
     if validator.is_fresh:
@@ -138,7 +138,7 @@ async def index_for_language_models(
         (
             heading,
             await EstatePages.open(
-                toolbox, estate.SUMMARIES, EstateRequest(filter={"kind": [kind], **_locale(locale, http)}), caller
+                toolbox, estate.SUMMARIES, EstateRequest(filter={"kind": [kind], **_locale(query.locale, http)}), caller
             ),
         )
         for kind, heading in language_models.SECTIONS

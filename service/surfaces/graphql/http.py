@@ -12,7 +12,6 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
-from pydantic_core import from_json
 from starlette.responses import Response
 
 from service.settings import Settings
@@ -20,6 +19,7 @@ from service.surfaces.dependencies import Caller, Instruments, Tools
 from service.surfaces.encoding import encode_plain
 from service.surfaces.graphql.refusals import DocumentInvalid, MediaTypeRefused
 from service.surfaces.problems import Problem, RequestInvalid, SurfaceRefused, problem_of
+from service.surfaces.strict_json import read_json
 
 PATH = "/graphql"
 MEDIA_TYPE = "application/graphql-response+json"
@@ -93,7 +93,7 @@ def _library() -> ModuleType:
 
 def _read_json(text: bytes) -> Any:
     try:
-        return from_json(text, allow_inf_nan=False)
+        return read_json(text)
     except ValueError as error:
         raise DocumentInvalid(f"That is no JSON that can be read: {error}.") from None
 
