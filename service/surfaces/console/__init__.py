@@ -15,6 +15,7 @@ from starlette.staticfiles import StaticFiles
 
 from cypher_guard.violation import Violation
 from service.domain.errors import PublishFailed, Refused, Unavailable
+from service.domain.principal import Scope
 from service.domain.requests import GraphQueryRequest, NodeRequest, SearchRequest, WhyNotRequest
 from service.surfaces.console.bars import at_work, bars, moved
 from service.surfaces.console.links import link, safe_url
@@ -70,10 +71,10 @@ async def search_page(request: Request, toolbox: Tools, caller: Caller, metrics:
                 question = WhyNotRequest(search=_uncut(search), uid=address.uid)
                 content["verdict"] = await toolbox.call(catalogue.WHY_NOT, question, caller)
         else:
-            content["readiness"] = await toolbox.readiness()
+            content["readiness"] = await toolbox.readiness() if Scope.OPERATE in caller.scopes else None
     except _ANSWERED as error:
-        return _failed(request, "search.html", content, error)
-    return _page("search.html", content)
+        return failed(request, "search.html", content, error)
+    return rendered("search.html", content)
 
 
 @pages.get("/node")
@@ -89,10 +90,10 @@ async def node_page(
     try:
         content["node"] = node = await toolbox.call(catalogue.FETCH, NodeRequest(uid=uid, locale=locale), caller)
     except _ANSWERED as error:
-        return _failed(request, "node.html", content, error)
+        return failed(request, "node.html", content, error)
     for edge in node.edges:
         content["neighbours"].setdefault((edge.type, edge.direction), []).append(edge)
-    return _page("node.html", content)
+    return rendered("node.html", content)
 
 
 @pages.get("/graph")
@@ -102,25 +103,27 @@ async def graph_page(
     """The guard to try: the query as it was run and its rows, or the refusal with its place."""
     content: dict[str, Any] = {"cypher": cypher, "rows": None, "problem": None}
     if not cypher.strip():
-        return _page("graph.html", content)
+        return rendered("graph.html", content)
     try:
         content["rows"] = await toolbox.call(catalogue.GRAPH_QUERY, GraphQueryRequest(cypher=cypher), caller)
     except _ANSWERED as error:
-        return _failed(request, "graph.html", content, error)
-    return _page("graph.html", content)
+        return failed(request, "graph.html", content, error)
+    return rendered("graph.html", content)
 
 
 def _uncut(search: SearchRequest) -> SearchRequest:
     return search.model_copy(update={"cursor": None})
 
 
-def _page(template: str, content: Mapping[str, Any], status: int = 200) -> Response:
+def rendered(template: str, content: Mapping[str, Any], status: int = 200) -> Response:
+    """A page of one template, escaped."""
     text = _templates.get_template(template).render(content)
     return HTMLResponse(text.encode("utf-8", "replace"), status)
 
 
-def _failed(request: Request, template: str, content: dict[str, Any], error: Exception) -> Response:
+def failed(request: Request, template: str, content: dict[str, Any], error: Exception) -> Response:
+    """The page with what went wrong in the place of its answer."""
     problem = problem_of(error)
     problems: ProblemResponses = request.app.state.problems
     problems.seen(problem)
-    return _page(template, content | {"problem": problem}, problem.status)
+    return rendered(template, content | {"problem": problem}, problem.status)
