@@ -5,6 +5,7 @@ a setting names such an engine, and every other command starts without them.
 """
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING
 import structlog
 from tenacity import AsyncRetrying, retry_if_exception_type, wait_random_exponential
 
+from adapters.embedded import backup
 from adapters.embedded.audit_log import JsonLinesAuditLog
 from adapters.embedded.data_folder import DataFolder, Owner
 from adapters.embedded.embedding_cache import SqliteEmbeddingCache
@@ -24,14 +26,18 @@ from adapters.embedded.graph_store import EmbeddedGraphStore
 from adapters.embedded.key_store import SqliteKeyStore
 from adapters.embedded.lexical import TantivyIndex
 from adapters.embedded.ranker import ScipyRanker
+from adapters.embedded.record_source import SharedRecords
 from adapters.embedded.run_log import SqliteRunLog
 from adapters.embedded.vectors import QdrantEdgeIndex
 from adapters.embedding.http import HttpEmbedder
 from adapters.embedding.minilm import MiniLM
 from adapters.estates import ReadingRules, readers
 from cypher_guard import Profile
-from service.domain.errors import PublishInProgress, SettingInvalid, Unavailable
+from service.domain.errors import BackupImpossible, PublishInProgress, SettingInvalid, Unavailable
 from service.domain.graph import EdgeType, NodeKind
+from service.domain.progress import Progress, silent
+from service.domain.results import DoctorResult
+from service.domain.upkeep import BackupResult
 from service.observation import SILENT, Both, Observer, Reading, Readings
 from service.observed_engines import (
     ObservedEmbedder,
@@ -44,6 +50,7 @@ from service.observed_engines import (
 from service.ports import (
     AuditLog,
     Embedder,
+    EstateReader,
     GraphRanker,
     GraphReader,
     GraphStore,
@@ -57,6 +64,8 @@ from service.publishing.doctor import Doctor
 from service.publishing.linking import link
 from service.publishing.projection import Projections
 from service.publishing.publisher import Publisher
+from service.publishing.reembedding import RecordSource, Reembedding
+from service.publishing.vector_projection import VectorProjection
 from service.retrieval.cards import CardCache
 from service.retrieval.engines import Retrieval
 from service.retrieval.facets import FacetCounter
@@ -106,12 +115,24 @@ async def open_toolbox(settings: Settings, data: Path) -> AsyncIterator[LocalToo
 
 @asynccontextmanager
 async def open_owned(settings: Settings, data: Path, watching: Observer = SILENT) -> AsyncIterator[Owned]:
+    """As `open_stores`, and end what an earlier publish left unfinished: at once when it only has to be taken back, in
+    the background when vectors are still to be filled in.
+    """
+    async with open_stores(settings, data, watching) as owned:
+        preparing = asyncio.create_task(_prepare(owned.toolbox.publisher))
+        try:
+            yield owned
+        finally:
+            await _stop(preparing)
+
+
+@asynccontextmanager
+async def open_stores(settings: Settings, data: Path, watching: Observer = SILENT) -> AsyncIterator[Owned]:
     """Own the data folder and everything in it until the context is left.
 
     watching: is told of all that is done, besides the traces that the settings may ask for.
 
-    An unfinished publish is ended first: at once when it only has to be taken back, in the background when vectors are
-    still to be filled in. Raises DataFolderHeld, DataFolderUnwritable, DataFolderVersionUnknown or EngineUnavailable.
+    Raises DataFolderHeld, DataFolderUnwritable, DataFolderVersionUnknown or EngineUnavailable.
     """
     async with AsyncExitStack() as opened:
         folder = opened.enter_context(await asyncio.to_thread(_own_or_share, settings, data))
@@ -151,12 +172,10 @@ async def open_owned(settings: Settings, data: Path, watching: Observer = SILENT
         publisher = Publisher(
             store=graph.store,
             projections=projections,
-            readers=readers(reading_rules(settings)),
+            readers=estate_readers(settings),
             settings=settings,
             migrators=[part.migrator for part in (graph, lexical, vectors) if part.migrator is not None],
         )
-        preparing = asyncio.create_task(_prepare(publisher))
-        opened.push_async_callback(_stop, preparing)
         toolbox = LocalToolbox(retrieval, publisher, Doctor(graph.store, graph.reader, projections, settings))
         sources = (*graph.readings, *lexical.readings, *vectors.readings, run_log.readings, retrieval.readings)
         yield Owned(toolbox, run_log, folder.announce, observer, partial(_read_off, sources))
@@ -188,6 +207,63 @@ def open_audit_log(settings: Settings, data: Path) -> Iterator[AuditLog]:
         yield log
     finally:
         log.close()
+
+
+async def back_up(settings: Settings, data: Path, file: Path) -> BackupResult:
+    """Write the data folder's records and vectors into a file, whoever owns the folder and whatever it does meanwhile.
+    Raises BackupImpossible, EngineUnavailable or DataFolderUnwritable."""
+    _require_own_records(settings)
+    started = time.perf_counter()
+    written = await asyncio.to_thread(backup.write, data, file)
+    return BackupResult(
+        file=str(file),
+        content_root=written.content_root,
+        generation=written.generation,
+        nodes=written.nodes,
+        size=sum(size for size, _ in written.parts.values()),
+        seconds=time.perf_counter() - started,
+    )
+
+
+async def restore(settings: Settings, data: Path, file: Path, progress: Progress = silent) -> DoctorResult:
+    """Make a new data folder of a backup, fill its engines, and examine them. Raises BackupImpossible, BackupInvalid,
+    DataFolderUsed, EngineUnavailable or DataFolderUnwritable."""
+    _require_own_records(settings)
+    await asyncio.to_thread(backup.place, file, data)
+    async with open_stores(settings, data) as owned:
+        await owned.toolbox.publisher.recover(progress)
+        return await owned.toolbox.doctor(repair=False, progress=progress)
+
+
+def _require_own_records(settings: Settings) -> None:
+    if settings.neo4j_url:
+        raise BackupImpossible(
+            "The records are in Neo4j: back it up and restore it by its own means, then run doctor --repair."
+        )
+
+
+@asynccontextmanager
+async def open_reembedding(settings: Settings, data: Path) -> AsyncIterator[Reembedding]:
+    """The index of the settings' model, to be filled beside the one that answers, whoever owns the data folder.
+
+    Raises EngineUnavailable, also where the folder's owner answers with this very model.
+    """
+    async with AsyncExitStack() as opened:
+        folder = opened.enter_context(await asyncio.to_thread(DataFolder.share, data))
+        embedder = await _open_embedder(settings)
+        opened.push_async_callback(embedder.close)
+        source: RecordSource
+        if settings.neo4j_url:
+            source = (await _open_graph(settings, folder, opened)).store
+        else:
+            source = records = await asyncio.to_thread(SharedRecords.open, folder.graph)
+            opened.push_async_callback(records.close)
+        vectors = await _open_vectors(settings, folder, embedder, opened)
+        if vectors.migrator is not None:
+            await vectors.migrator.apply()
+        cache = SqliteEmbeddingCache.open(folder.embeddings, kept=settings.embedding_cache)
+        opened.callback(cache.close)
+        yield Reembedding(source, VectorProjection(vectors.index, embedder, cache, settings))
 
 
 @asynccontextmanager
@@ -407,6 +483,11 @@ def edge_weights(settings: Settings) -> dict[EdgeType, tuple[float, float]]:
     return {EdgeType(name): (forward, backward) for name, (forward, backward) in settings.edge_weights.items()}
 
 
+def estate_readers(settings: Settings) -> tuple[EstateReader, ...]:
+    """Every documentation format; they remember what they read."""
+    return readers(reading_rules(settings))
+
+
 def reading_rules(settings: Settings) -> ReadingRules:
     return ReadingRules(
         default_locale=settings.default_locale,
@@ -436,7 +517,7 @@ def _read_off(sources: Iterable[Readings]) -> Iterable[Reading]:
 
 
 async def _prepare(publisher: Publisher) -> None:
-    """Make the stores fit to be read; engines may come up after we do.
+    """Make the stores fit to be read, and fill in what another model's settings published; engines may come up later.
 
     What another publisher has in hand is not ours to end.
     """
@@ -451,6 +532,7 @@ async def _prepare(publisher: Publisher) -> None:
         ):
             with attempt:
                 await publisher.recover()
+                await publisher.catch_up()
     except PublishInProgress as error:
         log.info("recovery_left_to_another", reason=str(error))
 

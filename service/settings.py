@@ -120,7 +120,9 @@ class Settings(BaseModel):
     requests_at_once: int = _row(
         128, "Requests that are worked on at once; one more is answered 503.", "requests", ge=1
     )
-    caller_requests: int = _row(16, "Requests of one caller that are worked on at once, before 429.", "requests", ge=1)
+    caller_requests: int = _row(
+        16, "Requests of one caller that are worked on at once, before 429.", "requests", ge=1
+    )
     caller_rate: int = _row(1_200, "Requests a minute that one caller may make, where callers say who they are.", ge=1)
     address_rate: int = _row(300, "Requests a minute from one address, of callers without credentials.", ge=1)
     redis_url: SecretStr = _row(
@@ -150,6 +152,9 @@ class Settings(BaseModel):
     document_page: int = _row(16, "Documents that are read at once for a stream of the estate.", "documents", ge=1)
     stream_silence: int = _row(
         30_000, "How long a reader of a stream may take nothing before it is given up.", "milliseconds", ge=10
+    )
+    agent_tokens: int = _row(
+        10_000, "Tokens of text in one answer to an agent whose request names no `maxTokens`.", "tokens", ge=1
     )
     filter_values: int = _row(64, "Most values of one filter.", "values", ge=1)
 
@@ -288,6 +293,15 @@ class Settings(BaseModel):
     publish_heartbeat: int = _row(
         1_000, "Longest silence of a server that publishes in a command's place.", "milliseconds", ge=10
     )
+    publish_bytes: int = _row(
+        67_108_864, "Largest publish of a client that read the estates itself.", "bytes", ge=1024
+    )
+    publish_upload_deadline: int = _row(
+        300_000, "Time in which such a publish must have been received.", "milliseconds", ge=10
+    )
+    server_key: SecretStr = _row(
+        SecretStr(""), "API key that `publish --server` presents; from the environment only."
+    )
     watch_interval: int = _row(
         250, "How often `publish --watch` looks whether a file has changed.", "milliseconds", ge=10
     )
@@ -300,6 +314,9 @@ class Settings(BaseModel):
     doctor_deadline: int = _row(600_000, "Time that the doctor's look at the graph may take.", "milliseconds", ge=1)
     publish_lease: int = _row(60, "Silence after which another publisher counts as dead.", "seconds", ge=4)
     kept_roots: int = _row(5, "Snapshots that can be rolled back to.", "snapshots", ge=1)
+    kept_diagnostics: int = _row(
+        2_000, "Diagnostics of the last publish that are kept for its page, the gravest first.", "diagnostics", ge=0
+    )
 
     # Embedding
     embedder: str = _row("minilm", "`minilm` (the packaged model) or `http` (an OpenAI-compatible endpoint).")
@@ -311,6 +328,7 @@ class Settings(BaseModel):
     embedding_batch: int = _row(32, "Texts sent to the endpoint at once.", "texts", ge=1)
     embedding_threads: int = _row(2, "Texts that the packaged model reads side by side.", "threads", ge=1)
 
+    reembed_sample: int = _row(64, "Texts that `reembed` reads to tell how long the rest takes.", "texts", ge=2)
     embedding_cache: int = _row(500_000, "Vectors kept by what they were made from.", "vectors", ge=0)
 
     # Engines: an empty URL means the embedded one

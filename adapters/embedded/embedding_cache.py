@@ -13,7 +13,7 @@ from service.ports import Vector
 
 ENGINE = "embedding cache"
 
-_TABLE = """
+TABLE = """
 CREATE TABLE IF NOT EXISTS vector (
     id INTEGER PRIMARY KEY, model TEXT NOT NULL, hash TEXT NOT NULL, body BLOB NOT NULL, UNIQUE (model, hash)
 )
@@ -36,7 +36,7 @@ class SqliteEmbeddingCache:
     def open(cls, file: Path, *, kept: int) -> "SqliteEmbeddingCache":
         """A broken file is begun anew: what a cache held can be made again. Raises DataFolderUnwritable."""
         try:
-            return cls(open_or_renew(file, _TABLE), kept)
+            return cls(open_or_renew(file, TABLE), kept)
         except (sqlite3.Error, OSError) as error:
             raise engine_failure(ENGINE, error) from error
 

@@ -58,9 +58,7 @@ class NodeRecord:
 
     @cached_property
     def content_hash(self) -> str:
-        """SHA-256 over the canonical JSON of the record, 64 hex digits."""
-        canonical = json.dumps(self.as_json(), ensure_ascii=True, sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(canonical.encode()).hexdigest()
+        return hash_of(self.as_json())
 
     def as_json(self) -> dict[str, Any]:
         """Plain JSON that `record_from_json` reads back to an equal record."""
@@ -113,6 +111,12 @@ class PassageKey:
     def parse(cls, text: str) -> "PassageKey":
         content_hash, number, key = text.split(":", 2)
         return cls(NodeIdentity.from_key(key), content_hash, int(number))
+
+
+def hash_of(record: Any) -> str:
+    """The content hash of a record as JSON: SHA-256 over its canonical form, 64 hex digits."""
+    canonical = json.dumps(record, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()
 
 
 def content_root(manifest: Mapping[NodeIdentity, str]) -> str:

@@ -100,6 +100,24 @@ class EstateUnreadable(Refused):
     code = "estate_unreadable"
 
 
+class BackupImpossible(Refused):
+    """There is nothing here that could be backed up so, or no place for it."""
+
+    code = "backup_impossible"
+
+
+class BackupInvalid(Refused):
+    """The archive is damaged, of another version, or no backup: nothing of it was put in place."""
+
+    code = "backup_invalid"
+
+
+class DataFolderUsed(Refused):
+    """A restore makes a new data folder, and changes none."""
+
+    code = "data_folder_used"
+
+
 class SettingInvalid(Refused):
     code = "setting_invalid"
 

@@ -1,17 +1,14 @@
 """The text engines' projections of a snapshot: cut, embed, add, collect, complete."""
 
-import asyncio
-import hashlib
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-
-import numpy as np
 
 from service.domain.content import NodeRecord, Passage
 from service.domain.graph import NodeIdentity
 from service.domain.progress import Progress, silent
-from service.ports import Embedder, EmbeddingCache, LexicalIndex, Vector, VectorIndex, Vectors
-from service.publishing.passages import cut
+from service.ports import Embedder, EmbeddingCache, LexicalIndex, VectorIndex
+from service.publishing.batches import batches
+from service.publishing.vector_projection import VectorProjection
 from service.settings import Settings
 
 
@@ -25,31 +22,25 @@ class Projections:
     cache: EmbeddingCache
     settings: Settings
 
+    @property
+    def of_vectors(self) -> VectorProjection:
+        """The vector engine's alone."""
+        return VectorProjection(self.vectors, self.embedder, self.cache, self.settings)
+
     async def cut(self, records: Iterable[NodeRecord]) -> list[Passage]:
-        """The passages of these records, in order; off the event loop, for it is the model's tokenizer that works."""
-        limit = self.embedder.passage_tokens
-        tokens = self.embedder.tokens
-        return await asyncio.to_thread(
-            lambda: [passage for record in records for passage in cut(record, tokens, limit)]
-        )
+        """The passages of these records, in order."""
+        return await self.of_vectors.cut(records)
 
     async def add_lexical(self, passages: Sequence[Passage], generation: int, progress: Progress = silent) -> None:
         done = 0
-        for batch in _batches(passages, self.settings.publish_text_batch):
+        for batch in batches(passages, self.settings.publish_batch):
             await self.lexical.add(batch, generation)
             done += len(batch)
             progress("indexing", done, len(passages))
 
     async def add_vectors(self, passages: Sequence[Passage], generation: int, progress: Progress = silent) -> int:
         """Embed what the cache lacks, and add. Returns how many texts the model had to read."""
-        embedded = done = 0
-        for batch in _batches(passages, self.settings.publish_batch):
-            vectors, read = await self._embed(batch)
-            await self.vectors.add(batch, vectors, generation)
-            embedded += read
-            done += len(batch)
-            progress("embedding", done, len(passages))
-        return embedded
+        return await self.of_vectors.add(passages, generation, progress)
 
     async def collect(self, records: Collection[tuple[NodeIdentity, str]]) -> None:
         """Forget the passages of these (identity, content hash) pairs in both engines."""
@@ -71,20 +62,3 @@ class Projections:
         await self.add_vectors([p for key, p in passages.items() if key not in in_vectors], generation, progress)
         stale = (in_lexical | in_vectors) - passages.keys()
         await self.collect({(key.identity, key.content_hash) for key in stale})
-
-    async def _embed(self, passages: Sequence[Passage]) -> tuple[Vectors, int]:
-        texts = {hashlib.sha256(p.embedded_text.encode()).hexdigest(): p.embedded_text for p in passages}
-        known: dict[str, Vector] = self.cache.get(self.embedder.model, list(texts))
-        missing = [name for name in texts if name not in known]
-        if missing:
-            fresh = await self.embedder.embed([texts[name] for name in missing], "passage")
-            made = dict(zip(missing, fresh, strict=True))
-            self.cache.put(self.embedder.model, made)
-            known |= made
-        rows = [known[hashlib.sha256(p.embedded_text.encode()).hexdigest()] for p in passages]
-        return np.asarray(rows, dtype=np.float32), len(missing)
-
-
-def _batches(passages: Sequence[Passage], size: int) -> Iterator[Sequence[Passage]]:
-    for start in range(0, len(passages), size):
-        yield passages[start : start + size]

@@ -92,6 +92,16 @@ class Publisher:
         async with self._writing:
             await self._recover(progress)
 
+    async def catch_up(self, progress: Progress = silent) -> None:
+        """Fill the vector index where it holds less than the snapshot: another model's settings published last."""
+        async with self._writing:
+            snapshot = await self.store.snapshot()
+            if await self.projections.vectors.count(snapshot.generation) >= snapshot.passages:
+                return
+            manifest = await self.store.manifest()
+            records = [record async for record in self.store.records(set(manifest.values()))]
+            await self.projections.complete(records, snapshot.generation, progress)
+
     async def _publish(self, request: PublishRequest, progress: Progress) -> PublishResult:
         started = time.perf_counter()
         await self._recover(progress)

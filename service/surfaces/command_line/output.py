@@ -43,6 +43,10 @@ class Output:
         else:
             _print_page(page)
 
+    def remark(self, page: RenderableType) -> None:
+        """What is said before the result, to people alone."""
+        _progress_console().print(page, soft_wrap=True)
+
     def error(self, error: Exception) -> None:
         """The error as the command's one document, or in a line or two on stderr."""
         if self.as_json:

@@ -11,7 +11,7 @@ from typing import Annotated
 import structlog
 import typer
 
-from service.surfaces.command_line import evaluation, keys, questions, relations, upkeep
+from service.surfaces.command_line import evaluation, keys, questions, relations, safekeeping, upkeep
 from service.surfaces.command_line.endings import DONE, INTERRUPTED, PIPE_CLOSED, exit_code, is_foreseen
 from service.surfaces.command_line.invocation import Invocation
 from service.surfaces.command_line.output import Output, discard_stdout
@@ -25,6 +25,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["--help", "-h"]},
 )
 app.add_typer(upkeep.commands)
+app.add_typer(safekeeping.commands)
 app.add_typer(questions.commands)
 app.add_typer(relations.commands)
 app.add_typer(evaluation.commands)
