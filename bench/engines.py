@@ -2,52 +2,58 @@
 
 python -m bench.engines             two estates
 python -m bench.engines --quick     one
-python -m bench.engines --scale     the two perturbed to 100,000 passages, text alone
+python -m bench.engines --scale     the two perturbed to 100,000 passages, without the graph
 
-Engines come from COGITAVE_QUERY_TEST_NEO4J_URL and COGITAVE_QUERY_TEST_OPENSEARCH_URL, else from `stack`, which starts
-them for the run. A Neo4j named by a URL is emptied first.
+Engines as in bench/real_engines.py; where there is no Qdrant, its figures are left out.
 """
 
 import argparse
 import asyncio
-import os
 import tempfile
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from functools import partial
+from heapq import nlargest
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from neo4j import AsyncDriver
+from qdrant_client import AsyncQdrantClient, models
 
 from adapters.embedded.adjacency import EdgeWeights
 from adapters.embedded.lexical import TantivyIndex
 from adapters.embedded.live_graph import LiveGraph
 from adapters.embedded.projection import GraphProjection
 from adapters.embedded.ranker import ScipyRanker
+from adapters.embedded.vectors import QdrantEdgeIndex
 from adapters.embedding.minilm import MiniLM
+from adapters.neo4j.changes import changes, split
 from adapters.neo4j.ranker import GdsRanker
 from adapters.neo4j.reader import Neo4jGraphReader
 from adapters.neo4j.store import Neo4jGraphStore
 from adapters.opensearch.lexical import OpenSearchIndex
+from adapters.qdrant.vectors import QdrantIndex, collection_name
 from bench.corpora import quiz_set, records_of
-from bench.perturbed import PerturbedReader
+from bench.perturbed import PerturbedReader, PerturbedVectors
+from bench.real_engines import RealEngines, indexed, percentile, real_engines, timed
 from bench.report import Measurement, say, say_stack
+from bench.vector_cache import embedded
 from service.bootstrap import edge_weights
 from service.domain.content import NodeRecord, Passage, content_root
 from service.domain.deadline import Deadline
 from service.domain.filters import NodeFilter, SearchScope
 from service.domain.graph import EVERYONE, NodeIdentity
 from service.domain.snapshots import LinkedGraph, PublishEntry, PublishStep, Snapshot, SnapshotChange
-from service.ports import GraphRanker
+from service.ports import GraphRanker, Vectors
 from service.publishing.linking import link
 from service.publishing.passages import cut
+from service.retrieval.prior import truncate
 from service.settings import Settings
-from stack.servers import Neo4jServer, OpenSearchServer
-from tests.engines import Neo4jAddress
+from tests.engines import Neo4jAddress, QdrantAddress
 from tests.neo4j_database import empty_database
 from tests.opensearch_indexes import own_indexes
+from tests.qdrant_collections import own_collection
 
 EVERYBODY = frozenset({EVERYONE})
 BATCH = 256
@@ -58,23 +64,11 @@ ANCHORS = 3
 TOP = 20
 SCALE = 100_000
 PASSAGE_TOKENS = 256
+BARE_ROWS = 2_000
 
 
 def due() -> Deadline:
     return Deadline.after(120_000)
-
-
-@asynccontextmanager
-async def engines() -> AsyncIterator[tuple[Neo4jAddress, str]]:
-    async with AsyncExitStack() as opened:
-        folder = Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="cogitave-query-engines-")))
-        if uri := os.environ.get("COGITAVE_QUERY_TEST_NEO4J_URL"):
-            address = Neo4jAddress(uri, "neo4j", os.environ["COGITAVE_QUERY_TEST_NEO4J_PASSWORD"])
-        else:
-            server = opened.enter_context(Neo4jServer(folder / "neo4j"))
-            address = Neo4jAddress(server.uri, *server.auth)
-        url = os.environ.get("COGITAVE_QUERY_TEST_OPENSEARCH_URL")
-        yield address, url or opened.enter_context(OpenSearchServer(folder / "opensearch")).url
 
 
 async def graph(
@@ -95,7 +89,10 @@ async def graph(
         seconds = time.perf_counter() - started
         written = len(linked.nodes) + len(linked.edges)
         remark = f"{len(linked.nodes):,} nodes, {len(linked.edges):,} edges in one transaction of {seconds:.1f} s"
-        say(Measurement("a first commit to Neo4j", written / seconds, "nodes and edges/s"), remark)
+        say(
+            Measurement("a first commit to Neo4j", written / seconds, "nodes and edges/s", await bare(driver, linked)),
+            remark,
+        )
         gds = GdsRanker(Neo4jGraphReader(driver), weights=weights)
         scipy = ScipyRanker(lambda: live, weights=weights)
         live = LiveGraph(snapshot, GraphProjection.build(linked, "bench"))
@@ -103,6 +100,26 @@ async def graph(
         await gds.close()
         await scipy.close()
         await store.close()
+
+
+async def bare(driver: AsyncDriver, linked: LinkedGraph) -> float:
+    """Nodes and edges a second of the same rows without records, snapshot or journal, one transaction a batch.
+
+    Under labels and keys of their own, with the same kind of constraint, and gone afterwards.
+    """
+    nothing = LinkedGraph(nodes={}, edges=(), content_hashes={})
+    writes = [write for part in split(changes(nothing, linked, "bare"), BARE_ROWS) for write in part]
+    await driver.execute_query("CREATE CONSTRAINT bare FOR (n:Bare) REQUIRE n.key IS UNIQUE")
+    started = time.perf_counter()
+    for write in writes:
+        await driver.execute_query(write.text.replace(":Node", ":Bare"), rows=write.rows)
+    seconds = time.perf_counter() - started
+    await driver.execute_query("DROP CONSTRAINT bare")
+    while (await driver.execute_query("MATCH (n:Bare) WITH n LIMIT 5000 DETACH DELETE n RETURN count(*)")).records[0][
+        0
+    ]:
+        pass
+    return (len(linked.nodes) + len(linked.edges)) / seconds
 
 
 async def ranks(gds: GraphRanker, scipy: GraphRanker, linked: LinkedGraph) -> None:
@@ -117,9 +134,9 @@ async def ranks(gds: GraphRanker, scipy: GraphRanker, linked: LinkedGraph) -> No
     pages = sorted(linked.content_hashes)
     chosen = [pages[place * len(pages) // (SEEDS * ANCHORS)] for place in range(SEEDS * ANCHORS)]
     queries = [chosen[place::SEEDS] for place in range(SEEDS)]
-    vectors = {
-        seed: as_array(await gds.personalized({seed: 1.0}, EVERYBODY, deadline=due()), linked) for seed in chosen
-    }
+    bound = Settings().prior_l1_bound
+    vectors = {seed: truncate(await gds.personalized({seed: 1.0}, EVERYBODY, deadline=due()), bound) for seed in chosen}
+    kept = sum(map(len, vectors.values())) / len(vectors)
     direct, sparse, combined, worst, agree = [], [], [], 0.0, []
     for anchors in queries:
         seeds = dict.fromkeys(anchors, 1 / len(anchors))
@@ -128,15 +145,19 @@ async def ranks(gds: GraphRanker, scipy: GraphRanker, linked: LinkedGraph) -> No
         at_scipy, milliseconds = await timed(lambda seeds=seeds: scipy.personalized(seeds, EVERYBODY, deadline=due()))
         sparse.append(milliseconds)
         started = time.perf_counter()
-        total = sum(vectors[anchor] for anchor in anchors) / len(anchors)
-        best = np.argpartition(-total, TOP)[:TOP]
+        total: defaultdict[NodeIdentity, float] = defaultdict(float)
+        for anchor in anchors:
+            for node, score in vectors[anchor].items():
+                total[node] += score
+        best = nlargest(TOP, total, key=total.__getitem__)
         combined.append((time.perf_counter() - started) * 1000)
         worst = max(worst, difference(at_gds, at_scipy))
-        agree.append(len(set(best) & set(np.argpartition(-as_array(at_gds, linked), TOP)[:TOP])) / TOP)
+        agree.append(len(set(best) & set(nlargest(TOP, at_gds, key=at_gds.__getitem__))) / TOP)
     say(Measurement("largest difference of a personalized score, GDS and scipy", worst, "of the score"))
     say(Measurement(f"PageRank from {ANCHORS} anchors by GDS, p50", median(direct), "ms"))
     say(Measurement("the same by scipy, p50", median(sparse), "ms", median(direct)))
-    say(Measurement("the same by vectors kept for each anchor, p50", median(combined), "ms", median(direct)))
+    remark = f"{kept:.0f} of {len(linked.nodes):,} scores kept of each; what is left out is {bound:.0%} at most"
+    say(Measurement("the same by vectors kept for each anchor, p50", median(combined), "ms", median(direct)), remark)
     say(Measurement(f"its best {TOP} that are GDS's best {TOP} as well, at least", min(agree), "of all"))
 
 
@@ -191,49 +212,122 @@ async def overlap(real: OpenSearchIndex, passages: Sequence[Passage], texts: Seq
     say(Measurement("the same, of the query that agrees least", min(shares), "of all"))
 
 
-async def timed(work: Callable[[], Awaitable[Any]]) -> tuple[Any, float]:
-    started = time.perf_counter()
-    answer = await work()
-    return answer, (time.perf_counter() - started) * 1000
-
-
 def difference(a: Mapping[NodeIdentity, float], b: Mapping[NodeIdentity, float]) -> float:
     """The largest difference of a node's two scores, relative to the largest score of all."""
     return max(abs(a.get(node, 0.0) - b.get(node, 0.0)) for node in a.keys() | b.keys()) / max(b.values())
-
-
-def as_array(scores: Mapping[NodeIdentity, float], linked: LinkedGraph) -> Any:
-    return np.array([scores.get(node, 0.0) for node in linked.nodes], dtype=np.float32)
 
 
 def median(values: Sequence[float]) -> float:
     return percentile(values, 50)
 
 
-def percentile(values: Sequence[float], rank: int) -> float:
-    return float(np.percentile(values, rank))
+async def dense(address: QdrantAddress, passages: Sequence[Passage], vectors: Vectors) -> None:
+    """Bulk, nearest neighbours and their agreement with the embedded engine."""
+    model = {"model": "bench", "dimensions": vectors.shape[1]}
+    async with own_collection(address, **model) as client:
+        index = QdrantIndex(client, **model, prefix=address.prefix)
+        collection = collection_name(address.prefix, **model)
+        starts = range(0, len(passages), BATCH)
+        batches = [(passages[start : start + BATCH], vectors[start : start + BATCH]) for start in starts]
+        await index.add(*batches[0], 1)
+        ours, bare = 0.0, 0.0
+        for batch, rows in batches:
+            started = time.perf_counter()
+            await index.add(batch, rows, 1)
+            ours += time.perf_counter() - started
+            points = index.points(batch, rows, 1)
+            started = time.perf_counter()
+            await client.upsert(collection, points, wait=True)
+            bare += time.perf_counter() - started
+        say(Measurement("bulk to Qdrant", len(passages) / ours, "passages/s", len(passages) / bare))
+        await indexed(client, collection)
+        scope = SearchScope(NodeFilter(), EVERYBODY, 1)
+        texts = ["warming up", *(query.text for query in quiz_set().queries[:QUESTIONS])]
+        asked = await embedded(texts)
+        through, alone = [], []
+        for vector in asked:
+            _, milliseconds = await timed(lambda v=vector: index.search(v, scope, depth=DEPTH, deadline=due()))
+            through.append(milliseconds)
+            _, milliseconds = await timed(
+                lambda v=vector: client.query_points(collection, query=v.tolist(), limit=DEPTH, with_payload=["key"])
+            )
+            alone.append(milliseconds)
+        name = f"nearest of {len(passages):,} passages in Qdrant"
+        say(Measurement(f"{name}, {DEPTH} nodes deep, p50", median(through), "ms", median(alone)))
+        say(Measurement("the same, p99", percentile(through, 99), "ms", percentile(alone, 99)))
+        await neighbours(client, collection, index, passages, vectors, asked[1:], scope)
 
 
-async def main(names: Sequence[str], *, scale: bool) -> None:
-    say_stack("neo4j", "opensearch-py", "scipy")
+async def neighbours(
+    client: AsyncQdrantClient,
+    collection: str,
+    real: QdrantIndex,
+    passages: Sequence[Passage],
+    vectors: Vectors,
+    asked: Vectors,
+    scope: SearchScope,
+) -> None:
+    """The ten nearest of both engines, and of the server asked in ways that leave out one cause of difference each."""
+    ways = {
+        "as it is": models.SearchParams(),
+        "without quantization": models.SearchParams(quantization=models.QuantizationSearchParams(ignore=True)),
+        "exactly": models.SearchParams(exact=True),
+    }
+    with tempfile.TemporaryDirectory(prefix="cogitave-query-engines-") as folder:
+        edge = QdrantEdgeIndex.open(Path(folder), model="bench", dimensions=vectors.shape[1])
+        for start in range(0, len(passages), BATCH):
+            await edge.add(passages[start : start + BATCH], vectors[start : start + BATCH], 1)
+        nodes: list[float] = []
+        by_way: dict[str, list[float]] = {way: [] for way in ways}
+        exact = vectors @ asked.T
+        for place, vector in enumerate(asked):
+            ours = await edge.search(vector, scope, depth=10, deadline=due())
+            theirs = await real.search(vector, scope, depth=10, deadline=due())
+            nodes.append(len({hit.passage for hit in ours} & {hit.passage for hit in theirs}) / len(theirs))
+            truth = np.sort(exact[:, place])[-10]
+            for way, parameters in ways.items():
+                found = await client.query_points(
+                    collection, query=vector.tolist(), limit=10, search_params=parameters, with_payload=False
+                )
+                # By score: of equals either will do.
+                by_way[way].append(sum(point.score >= truth - 1e-5 for point in found.points) / 10)
+        await edge.close()
+    say(Measurement("overlap@10 of nodes, qdrant-edge and Qdrant, mean", float(np.mean(nodes)), "of all"))
+    say(Measurement("the same, of the query that agrees least", min(nodes), "of all"))
+    for way, shares in by_way.items():
+        say(Measurement(f"recall@10 of Qdrant asked {way}", float(np.mean(shares)), "of the exact ten"))
+
+
+async def run(engines: RealEngines, names: Sequence[str], *, scale: bool) -> None:
     records = [record for name in names for record in records_of(name)]
     tokens = MiniLM.load(threads=1).tokens
     passages = [passage for record in records for passage in cut(record, tokens, PASSAGE_TOKENS)]
-    async with engines() as (neo4j, opensearch):
-        if not scale:
-            await graph(neo4j, records, link(records, default_locale="en-us"), edge_weights(Settings()))
-            await lexical(opensearch, passages)
-            return
-        more = PerturbedReader(records, -(-SCALE // len(passages))).read(Path(), "")
-        perturbed = (record for record in more if isinstance(record, NodeRecord))
-        many = [passage for record in perturbed for passage in cut(record, tokens, PASSAGE_TOKENS)]
-        await lexical(opensearch, many[:SCALE])
+    if not scale:
+        await graph(engines.neo4j, records, link(records, default_locale="en-us"), edge_weights(Settings()))
+        await lexical(engines.opensearch, passages)
+        if engines.qdrant:
+            await dense(engines.qdrant, passages, await embedded([passage.embedded_text for passage in passages]))
+        return
+    more = PerturbedReader(records, -(-SCALE // len(passages))).read(Path(), "")
+    perturbed = (record for record in more if isinstance(record, NodeRecord))
+    many = [passage for record in perturbed for passage in cut(record, tokens, PASSAGE_TOKENS)][:SCALE]
+    await lexical(engines.opensearch, many)
+    if engines.qdrant:
+        model = PerturbedVectors(await embedded([passage.embedded_text for passage in passages]))
+        await dense(engines.qdrant, many, await model.embed([passage.embedded_text for passage in many], "passage"))
 
 
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--scale", action="store_true")
     chosen = parser.parse_args()
     estates = ["entity-framework"] if chosen.quick else ["learn-en-us", "entity-framework"]
-    asyncio.run(main(estates, scale=chosen.scale))
+    with real_engines() as engines:
+        say_stack("neo4j", "opensearch-py", "qdrant-client", "qdrant-edge-py", "tantivy", "scipy")
+        print(f"# {engines.versions}", flush=True)
+        asyncio.run(run(engines, estates, scale=chosen.scale))
+
+
+if __name__ == "__main__":
+    main()

@@ -19,5 +19,9 @@ async def own_indexes(url: str) -> AsyncIterator[tuple[AsyncOpenSearch, str]]:
         try:
             yield client, prefix
         finally:
-            await client.indices.delete(index=f"{prefix}-migrations,{prefix}-passages-1")
-            await client.indices.delete_index_template(name=f"{prefix}-passages")
+            await remove_indexes(client, prefix)
+
+
+async def remove_indexes(client: AsyncOpenSearch, prefix: str) -> None:
+    await client.indices.delete(index=f"{prefix}-migrations,{prefix}-passages-1")
+    await client.indices.delete_index_template(name=f"{prefix}-passages")

@@ -9,6 +9,7 @@ import httpx
 from qdrant_client import AsyncQdrantClient
 from qdrant_client.http.exceptions import ApiException, ResponseHandlingException, UnexpectedResponse
 
+from adapters.connections import BoundedTransport
 from service.domain.errors import EngineLate, EngineUnavailable
 
 ENGINE = "qdrant"
@@ -20,7 +21,8 @@ def open_client(url: str, key: str = "", *, connections: int = 32, seconds: floa
         url=url,
         api_key=key or None,
         timeout=math.ceil(seconds),
-        pool_size=connections,
+        # The client's own limits are none at all for an address of this machine, and it would keep no connection.
+        transport=BoundedTransport(connections),
         # It would ask at once, and the service starts before its engines.
         check_compatibility=False,
     )

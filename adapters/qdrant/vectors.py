@@ -59,7 +59,7 @@ class QdrantIndex:
     async def add(self, passages: Sequence[Passage], vectors: Vectors, generation: int) -> None:
         if not passages:
             return
-        points = [_point(passage, vector, generation) for passage, vector in zip(passages, vectors, strict=True)]
+        points = self.points(passages, vectors, generation)
         async with engine_errors(self._write_seconds):
             await self._client.upsert(self._collection, points, wait=True)
 
@@ -133,6 +133,11 @@ class QdrantIndex:
     async def close(self) -> None:
         """The client is its opener's to close."""
 
+    @staticmethod
+    def points(passages: Sequence[Passage], vectors: Vectors, generation: int) -> list[models.PointStruct]:
+        """What is kept of these passages; vectors has a row for each."""
+        return [_point(passage, vector, generation) for passage, vector in zip(passages, vectors, strict=True)]
+
     async def _nearest(
         self, vector: Vector, scope: SearchScope, limit: int, deadline: Deadline
     ) -> list[models.ScoredPoint]:
@@ -186,7 +191,7 @@ def _within(scope: SearchScope) -> list[models.Condition]:
 
 
 def _one_of(field: str, values: Iterable[str]) -> models.FieldCondition:
-    return models.FieldCondition(key=field, match=models.MatchAny(any=[engine_text(value) for value in values]))
+    return models.FieldCondition(key=field, match=models.MatchAny(any=sorted(map(engine_text, values))))
 
 
 def _up_to(generation: int) -> models.FieldCondition:

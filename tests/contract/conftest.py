@@ -4,6 +4,8 @@ To add one: write an async context manager that takes the test's request and yie
 port's table; mark it `engines` where it needs a server.
 """
 
+import json
+import uuid
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
@@ -21,10 +23,15 @@ from adapters.embedded.ranker import ScipyRanker
 from adapters.embedded.run_log import SqliteRunLog
 from adapters.embedded.vectors import QdrantEdgeIndex
 from adapters.neo4j.key_store import Neo4jKeyStore
+from adapters.neo4j.migrator import Neo4jMigrator
 from adapters.neo4j.ranker import GdsRanker
 from adapters.neo4j.reader import Neo4jGraphReader
 from adapters.neo4j.store import Neo4jGraphStore
+from adapters.opensearch.connection import open_client as open_opensearch
 from adapters.opensearch.lexical import OpenSearchIndex
+from adapters.opensearch.migrator import OpenSearchMigrator
+from adapters.qdrant.connection import open_client as open_qdrant
+from adapters.qdrant.migrator import QdrantMigrator
 from adapters.qdrant.vectors import QdrantIndex
 from service.domain.graph import EdgeType
 from service.ports import (
@@ -34,13 +41,15 @@ from service.ports import (
     GraphStore,
     KeyStore,
     LexicalIndex,
+    Migrator,
     RunLog,
     VectorIndex,
 )
 from tests.contract.estate import rebuilt
+from tests.engines import QdrantAddress
 from tests.neo4j_database import empty_database
-from tests.opensearch_indexes import own_indexes
-from tests.qdrant_collections import own_collection
+from tests.opensearch_indexes import own_indexes, remove_indexes
+from tests.qdrant_collections import own_collection, remove_collections
 
 Adapter = TypeVar("Adapter")
 Factory = Callable[[pytest.FixtureRequest], AbstractAsyncContextManager[Adapter]]
@@ -102,9 +111,9 @@ async def opensearch(request: pytest.FixtureRequest) -> AsyncIterator[LexicalInd
 
 @asynccontextmanager
 async def qdrant(request: pytest.FixtureRequest) -> AsyncIterator[VectorIndex]:
-    url = request.getfixturevalue("qdrant_url")
-    async with own_collection(url, "test", VECTOR_DIMENSIONS) as (client, prefix):
-        yield QdrantIndex(client, model="test", dimensions=VECTOR_DIMENSIONS, prefix=prefix)
+    address = request.getfixturevalue("qdrant")
+    async with own_collection(address, "test", VECTOR_DIMENSIONS) as client:
+        yield QdrantIndex(client, model="test", dimensions=VECTOR_DIMENSIONS, prefix=address.prefix)
 
 
 @asynccontextmanager
@@ -114,6 +123,55 @@ async def neo4j(request: pytest.FixtureRequest) -> AsyncIterator[Graph]:
         ranker = GdsRanker(reader, weights=EDGE_WEIGHTS, damping=DAMPING, iterations=ITERATIONS)
         yield Graph(Neo4jGraphStore(driver, rebuild=rebuilt), reader, ranker, reads_whole_snapshots=False)
         await reader.close()
+
+
+@dataclass(frozen=True)
+class MigrationsOf:
+    """An engine that was never migrated. broken: a file's text with a step at its end that the engine refuses."""
+
+    engine: str
+    migrator: Callable[[], Migrator]
+    broken: Callable[[str], str]
+
+
+@asynccontextmanager
+async def neo4j_migrations(request: pytest.FixtureRequest) -> AsyncIterator[MigrationsOf]:
+    async with empty_database(request.getfixturevalue("neo4j_server")) as driver:
+        # The schema stays, the record of it goes.
+        await driver.execute_query("MATCH (m:Migration) DELETE m")
+        yield MigrationsOf("neo4j", lambda: Neo4jMigrator(driver), lambda text: f"{text}\nCREATE NONSENSE;\n")
+        await driver.execute_query("MATCH (m:Migration) DELETE m")
+
+
+@asynccontextmanager
+async def opensearch_migrations(request: pytest.FixtureRequest) -> AsyncIterator[MigrationsOf]:
+    prefix = f"test-{uuid.uuid4().hex[:12]}"
+    async with open_opensearch(request.getfixturevalue("opensearch_server")) as client:
+        yield MigrationsOf(
+            "opensearch",
+            lambda: OpenSearchMigrator(client, prefix=prefix),
+            lambda text: _with_step(text, {"put": "/_index_template/{prefix}-broken", "body": {"nonsense": 1}}),
+        )
+        await remove_indexes(client, prefix)
+
+
+@asynccontextmanager
+async def qdrant_migrations(request: pytest.FixtureRequest) -> AsyncIterator[MigrationsOf]:
+    address: QdrantAddress = request.getfixturevalue("qdrant")
+    model, dimensions = "test", VECTOR_DIMENSIONS
+    client = open_qdrant(address.url)
+    await remove_collections(client, address.prefix, model, dimensions)
+    yield MigrationsOf(
+        "qdrant",
+        lambda: QdrantMigrator(client, model=model, dimensions=dimensions, prefix=address.prefix),
+        lambda text: _with_step(text, {"index": "", "schema": {"type": "keyword"}}),
+    )
+    await remove_collections(client, address.prefix, model, dimensions)
+    await client.close()
+
+
+def _with_step(text: str, step: dict[str, Any]) -> str:
+    return json.dumps([*json.loads(text), step])
 
 
 @asynccontextmanager
@@ -147,6 +205,11 @@ LEXICAL_INDEXES: dict[str, Factory[LexicalIndex]] = {"tantivy": tantivy, "opense
 VECTOR_INDEXES: dict[str, Factory[VectorIndex]] = {"qdrant-edge": qdrant_edge, "qdrant": qdrant}
 GRAPHS: dict[str, Factory[Graph]] = {"kglite": kglite, "neo4j": neo4j}
 EMBEDDING_CACHES: dict[str, Factory[EmbeddingCache]] = {"sqlite": sqlite_cache}
+MIGRATIONS: dict[str, Factory[MigrationsOf]] = {
+    "neo4j": neo4j_migrations,
+    "opensearch": opensearch_migrations,
+    "qdrant": qdrant_migrations,
+}
 RUN_LOGS: dict[str, Factory[RunLog]] = {"sqlite": sqlite_log}
 KEY_STORES: dict[str, Factory[KeyStore]] = {"sqlite": sqlite_keys, "neo4j": neo4j_keys}
 
@@ -182,6 +245,12 @@ async def vector_index(request: pytest.FixtureRequest) -> AsyncIterator[VectorIn
 async def graph(request: pytest.FixtureRequest) -> AsyncIterator[Graph]:
     async with request.param(request) as graph:
         yield graph
+
+
+@pytest.fixture(params=_each(MIGRATIONS))
+async def migrations_of(request: pytest.FixtureRequest) -> AsyncIterator[MigrationsOf]:
+    async with request.param(request) as engine:
+        yield engine
 
 
 @pytest.fixture(params=_each(EMBEDDING_CACHES))

@@ -187,13 +187,8 @@ async def test_a_deadline_that_has_passed_is_kept(vector_index: VectorIndex) -> 
 
 async def test_searches_go_on_while_the_next_generation_is_added(vector_index: VectorIndex) -> None:
     await vector_index.add([passage(f"old {number}", "") for number in range(5)], at(*range(5)), 1)
-
-    async def add() -> None:
-        for number in range(5):
-            await vector_index.add([passage(f"new {number}", "", visible_to=("staff",))], at(number), 2)
-
-    adding = asyncio.create_task(add())
-    while not adding.done():
-        assert await found(vector_index, depth=20) == [f"old {number}" for number in range(5)]
-    await adding
+    for number in range(5):
+        adding = vector_index.add([passage(f"new {number}", "", visible_to=("staff",))], at(number), 2)
+        _, *seen = await asyncio.gather(adding, *(found(vector_index, depth=20) for _ in range(4)))
+        assert seen == 4 * [[f"old {number}" for number in range(5)]]
     assert len(await found(vector_index, depth=20, generation=2, principal=STAFF)) == 10
