@@ -58,6 +58,9 @@ class SearchRequest(Request):
     cursor: Text | None = Field(default=None, description="The `nextCursor` of the page before.")
     explain: bool = Field(default=False, description="Say for each hit why it ranks where it does.")
     logged: bool = Field(default=True, description="Keep the run; false for a text that is still being typed.")
+    max_tokens: int | None = Field(
+        default=None, ge=1, description="Most tokens of passages; the best hits' come first, what is beyond is cut."
+    )
 
 
 class WhyNotRequest(Request):

@@ -9,7 +9,8 @@ from service.domain.errors import EngineUnavailable
 from service.domain.filters import NodeFilter, SearchScope
 from service.domain.requests import SearchRequest
 from service.domain.results import Hit, PassageResult
-from service.ports import LexicalIndex, Span, VectorIndex
+from service.ports import LexicalIndex, Span, TokenCounter, VectorIndex
+from service.publishing.measured_text import MeasuredText
 from service.retrieval.engines import LEXICAL, VECTOR, Retrieval
 from service.retrieval.ranking import Ranked
 from service.retrieval.window import Window
@@ -72,6 +73,25 @@ def hits_of(
         if passage is not None:
             hits.append(_hit(node, passage, highlights.get(passage.key, ())))
     return hits
+
+
+def within(hits: Sequence[Hit], tokens: int, counter: TokenCounter) -> list[Hit]:
+    """The hits with as much of their passages as there are tokens for, the best hits' first."""
+    shown, left = [], tokens
+    for hit in hits:
+        measured = MeasuredText(hit.passage.text, counter)
+        if measured.tokens <= left:
+            left -= measured.tokens
+            shown.append(hit)
+        else:
+            shown.append(hit.model_copy(update={"passage": _cut(hit.passage, measured.reach(0, left) if left else 0)}))
+            left = 0
+    return shown
+
+
+def _cut(passage: PassageResult, end: int) -> PassageResult:
+    marked = [(start, min(stop, end)) for start, stop in passage.highlights if start < end]
+    return passage.model_copy(update={"text": passage.text[:end], "highlights": marked, "is_cut": True})
 
 
 def _hit(node: Ranked, passage: Passage, spans: tuple[Span, ...]) -> Hit:

@@ -1,7 +1,9 @@
 """The filtered estate by identity: paging through it reaches every node exactly once."""
 
 import time
+from collections.abc import Mapping
 from datetime import UTC, datetime
+from typing import Any
 
 from service.domain.deadline import Deadline
 from service.domain.filters import NodeFilter
@@ -12,6 +14,8 @@ from service.retrieval import paging
 from service.retrieval.engines import Retrieval
 from service.retrieval.sizes import fitting
 from service.statements import count_nodes, list_nodes
+
+_SHOWN = tuple(str(about.alias) for about in NodeSummary.model_fields.values())
 
 
 async def list_estate(request: ListRequest, principal: Principal, retrieval: Retrieval) -> ListResult:
@@ -34,7 +38,7 @@ async def list_estate(request: ListRequest, principal: Principal, retrieval: Ret
         request.facets, narrowed, snapshot.generation, principal.audiences, deadline=deadline
     )
     read = rows.by_column()
-    nodes = [NodeSummary(**{name: row[name] for name in NodeSummary.model_fields}) for row in read[:size]]
+    nodes = [summary_of(row) for row in read[:size]]
     fit = fitting(nodes, settings.result_bytes)
     next_cursor = None
     if len(read) > fit:
@@ -50,3 +54,8 @@ async def list_estate(request: ListRequest, principal: Principal, retrieval: Ret
         content_root=snapshot.content_root,
         took_ms=(time.perf_counter() - started) * 1000,
     )
+
+
+def summary_of(row: Mapping[str, Any]) -> NodeSummary:
+    """A row of `list_nodes` by the names that it has in the graph."""
+    return NodeSummary.model_validate({name: row[name] for name in _SHOWN})

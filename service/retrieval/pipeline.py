@@ -15,7 +15,7 @@ from service.observation import run_id
 from service.retrieval import paging
 from service.retrieval.engines import LEXICAL, VECTOR, Retrieval
 from service.retrieval.explanation import explain_hits, explain_search
-from service.retrieval.hits import load_hits
+from service.retrieval.hits import load_hits, within
 from service.retrieval.ranker import Caller
 from service.retrieval.ranking import Ranked
 from service.retrieval.sizes import fitting
@@ -74,6 +74,8 @@ async def _search_once(
     start = int(cursor.position) if cursor else 0
     page = ranked[start : start + size]
     hits = await load_hits(page, request, window, retrieval, deadline)
+    if request.max_tokens is not None:
+        hits = within(hits, request.max_tokens, retrieval.tokens)
     if (await retrieval.store.snapshot()).content_root != snapshot.content_root:
         raise SnapshotMoved
     if request.explain:

@@ -44,8 +44,8 @@ async def docs_fetch(request: NodeRequest, principal: Principal, retrieval: Retr
 
     async def read(snapshot: Snapshot) -> NodeResult:
         found = await _by_locale([request.uid], principal, retrieval, deadline)
-        fetching = _Fetching(principal, retrieval, deadline, snapshot)
-        return await fetching.node(request, found[request.uid], fetching.allowance(request.max_tokens))
+        found_node = await _Fetching(principal, retrieval, deadline, snapshot).find(request, found[request.uid])
+        return found_node.within(_allowance(retrieval, request.max_tokens, [found_node]))
 
     return await of_one_snapshot(retrieval.store, read)
 
@@ -59,13 +59,19 @@ async def docs_fetch_batch(request: NodesRequest, principal: Principal, retrieva
     deadline = Deadline.after(settings.request_deadline)
 
     async def read(snapshot: Snapshot) -> list[FetchedNode]:
-        found = await _by_locale(request.uids, principal, retrieval, deadline)
+        rows = await _by_locale(request.uids, principal, retrieval, deadline)
         fetching = _Fetching(principal, retrieval, deadline, snapshot)
-        allowance = fetching.allowance(request.max_tokens)
-        # One after another: a batch must not fill the engines' queues, and what one node leaves is the next one's room.
-        return [
-            await fetching.node_or_refusal(NodeRequest(uid=uid, locale=request.locale), found[uid], allowance)
+        # One after another: a batch must not fill the engines' queues.
+        found = [
+            await fetching.find_or_refuse(NodeRequest(uid=uid, locale=request.locale), rows[uid])
             for uid in request.uids
+        ]
+        envelope = [_without_node(uid, one) for uid, one in zip(request.uids, found, strict=True)]
+        nodes = [one for one in found if isinstance(one, _Found)]
+        allowance = _allowance(retrieval, request.max_tokens, nodes, around=sum(size_of(one) + 1 for one in envelope))
+        return [
+            told.model_copy(update={"node": one.within(allowance)}) if isinstance(one, _Found) else told
+            for told, one in zip(envelope, found, strict=True)
         ]
 
     nodes = await of_one_snapshot(retrieval.store, read)
@@ -80,6 +86,62 @@ async def locate(request: NodeRequest, principal: Principal, retrieval: Retrieva
 
 
 @dataclass(frozen=True, slots=True)
+class _Found:
+    """A node as it was read, before anything is cut. `bare` is all but text and edges."""
+
+    bare: NodeResult
+    sections: list[SectionResult]
+    edges: list[EdgeResult]
+    most_edges: int
+    start: Place
+    pinned: str
+
+    def size(self) -> int:
+        """Bytes of what is said in any case, with those of the longest cut."""
+        if not self.sections:
+            return size_of(self.bare)
+        longest = max(len(section.text) for section in self.sections)
+        cut = self._cut(Place(len(self.sections) - 1, longest), longest)
+        return size_of(self.bare) + size_of(cut) + max(size_of(section.anchor) for section in self.sections)
+
+    def within(self, allowance: Allowance) -> NodeResult:
+        before = allowance.spent
+        shown, rest = excerpt(self.sections, self.start, allowance)
+        cut = None if rest is None else self._cut(rest, allowance.spent - before)
+        taken = allowance.take_edges(self.edges[: self.most_edges])
+        are_more = taken < len(self.edges)
+        return self.bare.model_copy(
+            update={"sections": shown, "cut": cut, "edges": self.edges[:taken], "edges_truncated": are_more}
+        )
+
+    def _cut(self, rest: Place, tokens: int) -> CutResult:
+        return CutResult(
+            tokens=tokens,
+            sections_left=len(self.sections) - rest.section,
+            next_section=self.sections[rest.section].anchor,
+            next_cursor=paging.Cursor(self.bare.content_root, self.pinned, "", (), str(rest)).encode(),
+        )
+
+
+_ROOT_BYTES = 1_000
+"""Room for the names, the content root and the time that stand around the nodes of an answer."""
+
+
+def _allowance(retrieval: Retrieval, tokens: int | None, found: Sequence[_Found], around: int = 0) -> Allowance:
+    """What one answer has left for the texts and edges of these nodes."""
+    left = retrieval.settings.result_bytes - around - _ROOT_BYTES - sum(one.size() for one in found)
+    return Allowance(retrieval.tokens, tokens, left)
+
+
+def _without_node(uid: str, found: _Found | Refused) -> FetchedNode:
+    if isinstance(found, _Found):
+        return FetchedNode(asked=uid)
+    return FetchedNode(
+        asked=uid, refusal=FetchRefusal(code=found.code, message=found.message, suggestion=found.suggestion)
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class _Fetching:
     """What the nodes of one answer are read with."""
 
@@ -88,17 +150,13 @@ class _Fetching:
     deadline: Deadline
     snapshot: Snapshot
 
-    def allowance(self, tokens: int | None) -> Allowance:
-        return Allowance(self.retrieval.tokens, tokens, self.retrieval.settings.result_bytes)
-
-    async def node_or_refusal(self, request: NodeRequest, rows: Rows, allowance: Allowance) -> FetchedNode:
+    async def find_or_refuse(self, request: NodeRequest, rows: Rows) -> _Found | Refused:
         try:
-            return FetchedNode(asked=request.uid, node=await self.node(request, rows, allowance))
+            return await self.find(request, rows)
         except Refused as error:
-            refusal = FetchRefusal(code=error.code, message=error.message, suggestion=error.suggestion)
-            return FetchedNode(asked=request.uid, refusal=refusal)
+            return error
 
-    async def node(self, request: NodeRequest, rows: Rows, allowance: Allowance) -> NodeResult:
+    async def find(self, request: NodeRequest, rows: Rows) -> _Found:
         settings = self.retrieval.settings
         locale = _choose(rows, request.locale, settings.default_locale)
         row = rows[locale]
@@ -109,7 +167,6 @@ class _Fetching:
         record = await _record(row["contentHash"], self.retrieval)
         sections = _wanted([section_result(section) for section in record.sections] if record else [], request.section)
         pinned = paging.fingerprint(request, self.principal.visibility_class)
-        edges = await self._edges(identity)
         bare = NodeResult(
             uid=identity.uid,
             locale=locale,
@@ -128,21 +185,8 @@ class _Fetching:
             content_hash=row["contentHash"],
             content_root=self.snapshot.content_root,
         )
-        allowance.size -= size_of(bare) + settings.cursor_characters
-        before = allowance.spent
-        shown, rest = excerpt(sections, self._start(request, pinned, sections), allowance)
-        cut = None
-        if rest is not None:
-            cut = CutResult(
-                tokens=allowance.spent - before,
-                sections_left=len(sections) - rest.section,
-                next_section=sections[rest.section].anchor,
-                next_cursor=paging.Cursor(self.snapshot.content_root, pinned, "", (), str(rest)).encode(),
-            )
-        taken = allowance.take_edges(edges[: settings.node_edges])
-        return bare.model_copy(
-            update={"sections": shown, "cut": cut, "edges": edges[:taken], "edges_truncated": taken < len(edges)}
-        )
+        start = self._start(request, pinned, sections)
+        return _Found(bare, sections, await self._edges(identity), settings.node_edges, start, pinned)
 
     async def _edges(self, identity: NodeIdentity) -> list[EdgeResult]:
         """One more than is shown, where there are more."""

@@ -21,11 +21,11 @@ from service.domain.filters import NodeFilter
 from service.domain.principal import Principal
 from service.domain.quizzes import question_from_text
 from service.domain.requests import EstateRequest, NodeRequest, SnapshotRequest
-from service.domain.results import NodeSummary
 from service.domain.snapshots import Snapshot
 from service.retrieval import paging
 from service.retrieval.consistent import of_one_snapshot
 from service.retrieval.engines import Retrieval
+from service.retrieval.listing import summary_of
 from service.retrieval.sizes import fitting, size_of
 from service.statements import documents as documents_statement
 from service.statements import list_nodes, nodes_by_uid
@@ -94,10 +94,7 @@ async def summaries(request: EstateRequest, principal: Principal, retrieval: Ret
         position = paging.place(request, principal, answering, settings)
         statement = list_nodes(narrowed, principal.audiences, after=position, limit=settings.summary_page + 1)
         rows = (await retrieval.graph.run(statement, deadline=deadline)).by_column()
-        made = [
-            NodeSummary(**{name: row[name] for name in NodeSummary.model_fields})
-            for row in rows[: settings.summary_page]
-        ]
+        made = [summary_of(row) for row in rows[: settings.summary_page]]
         fit = fitting(made, settings.result_bytes)
         more = len(rows) > fit
         return SummaryPage(
