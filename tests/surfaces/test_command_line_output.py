@@ -172,7 +172,15 @@ def test_a_publish_page_counts_and_lists_the_findings():
     assert "a.yml:1:2: error yaml_broken: No YAML. Indent it." in page
     assert "Published 2 page, 3 unit; 9 passages." in page
     many = drawn(pages.publish_page(publish_result(*(diagnostic(number) for number in range(1, 26)))))
-    assert many.count("yaml_broken") == pages.SHOWN_DIAGNOSTICS
+    assert many.count("error yaml_broken: ") == pages.SHOWN_DIAGNOSTICS
+    assert "Diagnostics: error yaml_broken 25." in many
+    mixed = publish_result(
+        *(diagnostic(number).model_copy(update={"severity": "note", "code": "orphan_page"}) for number in range(1, 31)),
+        diagnostic(99),
+    )
+    shown = drawn(pages.publish_page(mixed))
+    assert shown.startswith("a.yml:99:2: error yaml_broken")
+    assert "Diagnostics: error yaml_broken 1, note orphan_page 30." in shown
     assert "and 5 more" in many
 
 

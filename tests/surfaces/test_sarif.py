@@ -33,7 +33,7 @@ def estate(tmp_path, monkeypatch):
 
 
 def test_a_finding_stands_at_its_place_seen_from_the_working_folder(estate, tmp_path):
-    (run,) = sarif([finding()], [tmp_path / "elsewhere", estate], version="1.0")["runs"]
+    (run,) = sarif([finding()], [estate], version="1.0")["runs"]
     (result,) = run["results"]
     assert (result["ruleId"], result["level"]) == ("link_broken", "warning")
     assert result["message"]["text"] == "There is no page x. Did you mean y?"
@@ -42,6 +42,14 @@ def test_a_finding_stands_at_its_place_seen_from_the_working_folder(estate, tmp_
         "artifactLocation": {"uri": "docs/articles/a%20b.md"},
         "region": {"startLine": 3, "startColumn": 7},
     }
+
+
+def test_of_several_estates_the_finding_names_its_own(estate, tmp_path):
+    (other := tmp_path / "deep" / "more").mkdir(parents=True)
+    found = [finding(file="docs/articles/a b.md"), finding(file="more/x.md"), finding(file="more/more/x.md")]
+    (run,) = sarif(found, [other, estate], version="1.0")["runs"]
+    places = [result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for result in run["results"]]
+    assert places == ["docs/articles/a%20b.md", "deep/more/x.md", "deep/more/more/x.md"]
 
 
 def test_a_file_beyond_the_working_folder_is_named_whole(estate, tmp_path, monkeypatch):

@@ -1,6 +1,7 @@
 """Each result as a person reads it on a terminal. Every text of a document goes through `printable`."""
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -8,6 +9,7 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
+from service.domain.diagnostics import Severity
 from service.domain.results import (
     DiagnosticResult,
     DoctorResult,
@@ -29,6 +31,7 @@ from service.surfaces.command_line.tables import add_row, counted, next_page, ta
 EXCERPT_BEFORE = 80
 EXCERPT_CHARACTERS = 320
 SHOWN_DIAGNOSTICS = 20
+SEVERITIES = tuple(severity.value for severity in Severity)
 SEVERITY_STYLES = {"error": "bold red", "warning": "yellow", "note": "dim"}
 
 
@@ -115,10 +118,15 @@ def graph_page(result: GraphQueryResult) -> RenderableType:
 
 def publish_page(result: PublishResult) -> RenderableType:
     verb = "Would publish" if result.dry_run else "Published"
-    parts: list[RenderableType] = [_diagnostic(diagnostic) for diagnostic in result.diagnostics[:SHOWN_DIAGNOSTICS]]
-    hidden = len(result.diagnostics) - SHOWN_DIAGNOSTICS
+    gravest = sorted(result.diagnostics, key=lambda found: SEVERITIES.index(found.severity))
+    parts: list[RenderableType] = [_diagnostic(diagnostic) for diagnostic in gravest[:SHOWN_DIAGNOSTICS]]
+    hidden = len(gravest) - SHOWN_DIAGNOSTICS
     if hidden > 0:
         parts.append(Text(f"… and {hidden} more diagnostics; --json shows all.", style="dim"))
+    if gravest:
+        codes = Counter((found.severity, found.code) for found in gravest)
+        said = ", ".join(f"{severity} {code} {count}" for (severity, code), count in codes.items())
+        parts.append(Text(f"Diagnostics: {said}."))
     parts += [
         Text(f"{verb} {counted(result.nodes)}; {result.passages} passages."),
         Text(f"Edges: {counted(result.edges)}."),

@@ -13,7 +13,7 @@ SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sar
 def sarif(diagnostics: Sequence[DiagnosticResult], estates: Sequence[Path], *, version: str) -> dict[str, Any]:
     """One run. A finding names its file by the estate: here it is named from the working folder, where one is below it.
 
-    estates: the folders that were published, in the order in which a file is looked for.
+    estates: the folders that were published.
     """
     codes = sorted({diagnostic.code for diagnostic in diagnostics})
     driver = {"name": "cogitave-query", "version": version, "rules": [{"id": code} for code in codes]}
@@ -39,7 +39,9 @@ def sarif(diagnostics: Sequence[DiagnosticResult], estates: Sequence[Path], *, v
 
 
 def _uri(file: str, estates: Sequence[Path]) -> str:
-    holding = next((estate for estate in estates if (estate / file).exists()), estates[0])
-    path = (holding / file).absolute()
+    """Of several estates the finding names the one it is of, by its folder's name before the file."""
+    docset, _, rest = file.partition("/")
+    named = next((estate for estate in estates if estate.name == docset), None) if len(estates) > 1 else None
+    path = (named / rest if named is not None else estates[0] / file).absolute()
     here = Path.cwd()
     return quote(path.relative_to(here).as_posix()) if path.is_relative_to(here) else path.as_uri()
