@@ -118,6 +118,18 @@ class DataFolderUsed(Refused):
     code = "data_folder_used"
 
 
+class SubmissionInvalid(Refused):
+    """What a client sent to be published contradicts itself."""
+
+    code = "submission_invalid"
+
+
+class RecordsMissing(Refused):
+    """A publish names records that were neither sent nor are stored: what the server lacks is to be asked again."""
+
+    code = "records_missing"
+
+
 class SettingInvalid(Refused):
     code = "setting_invalid"
 

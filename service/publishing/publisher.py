@@ -28,13 +28,15 @@ from service.domain.snapshots import (
     Snapshot,
     SnapshotChange,
 )
+from service.domain.submission import Submission
 from service.ports import EstateReader, GraphStore, Migrator
 from service.publishing.collector import patient_collector
-from service.publishing.estates import read_estates
+from service.publishing.estates import Reading, read_estates
 from service.publishing.journal import Journal
 from service.publishing.plan import Plan, Planner
 from service.publishing.projection import Projections
 from service.publishing.snapshot import current_graph, current_records
+from service.publishing.submitting import held_hashes, submitted_reading
 from service.settings import Settings
 
 
@@ -59,7 +61,26 @@ class Publisher:
         """Publish folders. Raises EstateUnreadable, PublishFailed (strict, and there were findings; nothing is written)
         or PublishInProgress."""
         async with self._one_at_a_time():
-            return await self._publish(request, progress)
+            started = time.perf_counter()
+            await self._recover(progress)
+            reading = await asyncio.to_thread(
+                read_estates, request.paths, self.readers, lambda done: progress("reading", done, 0)
+            )
+            return await self._publish(reading, request.strict, request.dry_run, started, progress)
+
+    async def submit(self, submission: Submission, progress: Progress = silent) -> PublishResult:
+        """Publish what a client has read. Raises SubmissionInvalid, RecordsMissing, or what `publish` raises."""
+        async with self._one_at_a_time():
+            started = time.perf_counter()
+            await self._recover(progress)
+            progress("checking", 0, len(submission.manifest))
+            reading = await submitted_reading(submission, self.store)
+            return await self._publish(reading, submission.strict, submission.dry_run, started, progress)
+
+    async def missing(self, hashes: Sequence[str]) -> list[str]:
+        """Those of these content hashes of which no kept snapshot has a record."""
+        held = await held_hashes(self.store)
+        return [wanted for wanted in hashes if wanted not in held]
 
     async def rollback(self, content_root: str, progress: Progress = silent) -> PublishResult:
         """Publish a kept snapshot again, under a new generation. Raises RootUnknown, or what `publish` raises."""
@@ -102,16 +123,13 @@ class Publisher:
             records = [record async for record in self.store.records(set(manifest.values()))]
             await self.projections.complete(records, snapshot.generation, progress)
 
-    async def _publish(self, request: PublishRequest, progress: Progress) -> PublishResult:
-        started = time.perf_counter()
-        await self._recover(progress)
-        reading = await asyncio.to_thread(
-            read_estates, request.paths, self.readers, lambda done: progress("reading", done, 0)
-        )
+    async def _publish(
+        self, reading: Reading, strict: bool, dry_run: bool, started: float, progress: Progress
+    ) -> PublishResult:
         plan = await self.planner.reading(reading)
-        if request.strict:
+        if strict:
             _refuse_findings(plan.diagnostics)
-        return await self._finish(plan, request.dry_run, started, progress)
+        return await self._finish(plan, dry_run, started, progress)
 
     async def _finish(self, plan: Plan, dry_run: bool, started: float, progress: Progress) -> PublishResult:
         embedded = 0

@@ -5,7 +5,7 @@ from fastapi import FastAPI
 from service.observation import Observer
 from service.ports import AuditLog
 from service.settings import Settings
-from service.surfaces import conditional, console, content, openapi, rest
+from service.surfaces import conditional, console, content, openapi, rest, submissions
 from service.surfaces.audit import Audit, AuditedToolbox
 from service.surfaces.authentication import Authentication, Authenticator, AuthorizedToolbox, anonymous
 from service.surfaces.caller_limits import CallerLimits, Shedding
@@ -62,6 +62,7 @@ def application(
     app.include_router(content.publishers)
     app.include_router(rest.health)
     app.include_router(rest.owner)
+    app.include_router(submissions.routes)
     app.include_router(console.pages)
     app.include_router(graphql.routes(settings, problems.seen))
     app.mount("/static", console.STATIC)
@@ -74,7 +75,8 @@ def application(
         problems=problems,
         body_bytes=settings.request_bytes,
         milliseconds=settings.request_deadline,
-        untimed=rest.STREAMS | content.STREAMS | frozenset(mcp.PATHS),
+        untimed=rest.STREAMS | submissions.STREAMS | content.STREAMS | frozenset(mcp.PATHS),
+        uploads=submissions.uploads(settings),
     )
     app.add_middleware(CallerLimits, settings=settings, rates=Rates(settings), problems=problems)
     app.add_middleware(Authentication, authenticator=authenticator, problems=problems)

@@ -16,6 +16,7 @@ from service.domain.principal import OWNER, Principal
 from service.domain.progress import Progress, silent
 from service.domain.requests import PublishRequest
 from service.domain.results import DoctorResult, PublishResult, ReadinessResult, Result, RootsResult
+from service.domain.submission import MissingRequest, MissingResult, Submission
 from service.ports import AuditLog
 from service.surfaces.problems import Problem
 from service.tools.catalogue import Asked, Given, Tool
@@ -81,6 +82,13 @@ class AuditedToolbox:
     async def publish(self, request: PublishRequest, progress: Progress = silent) -> PublishResult:
         facts = {"paths": request.paths, "dry_run": request.dry_run}
         return await self._audited("publish", self._toolbox.publish(request, progress), facts, _published)
+
+    async def missing(self, request: MissingRequest) -> MissingResult:
+        return await self._toolbox.missing(request)
+
+    async def submit(self, submission: Submission, progress: Progress = silent) -> PublishResult:
+        facts = {"docsets": submission.docsets, "dry_run": submission.dry_run}
+        return await self._audited("publish", self._toolbox.submit(submission, progress), facts, _published)
 
     async def rollback(self, content_root: str, progress: Progress = silent) -> PublishResult:
         facts = {"asked": content_root[:64]}

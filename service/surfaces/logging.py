@@ -22,6 +22,7 @@ from service.domain.results import (
     RootsResult,
     SearchResult,
 )
+from service.domain.submission import MissingRequest, MissingResult, Submission
 from service.observation import known_run_id, tool_run
 from service.tools.catalogue import Asked, Given, Tool
 from service.tools.toolbox import Toolbox
@@ -82,6 +83,12 @@ class LoggedToolbox:
 
     async def publish(self, request: PublishRequest, progress: Progress = silent) -> PublishResult:
         return await self._logged("publish", self._toolbox.publish(request, progress))
+
+    async def missing(self, request: MissingRequest) -> MissingResult:
+        return await self._logged("missing", self._toolbox.missing(request))
+
+    async def submit(self, submission: Submission, progress: Progress = silent) -> PublishResult:
+        return await self._logged("submit", self._toolbox.submit(submission, progress))
 
     async def rollback(self, content_root: str, progress: Progress = silent) -> PublishResult:
         return await self._logged("rollback", self._toolbox.rollback(content_root, progress))

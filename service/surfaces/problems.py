@@ -212,6 +212,8 @@ _TABLE: Mapping[type[Exception], _Row] = {
     errors.NodeUnknown: _Row(404, "No such node"),
     errors.SectionUnknown: _Row(404, "No such section"),
     errors.EstateUnreadable: _Row(400, "No estate there"),
+    errors.SubmissionInvalid: _Row(400, "The records are not what was named"),
+    errors.RecordsMissing: _Row(409, "Records are missing"),
     errors.SettingInvalid: _Row(400, "The setting is invalid"),
     errors.Refused: _Row(400, "The request was refused"),
     Violation: _Row(422, "The guard refused the query"),

@@ -14,6 +14,7 @@ from service.domain.principal import Principal
 from service.domain.progress import Progress, silent
 from service.domain.requests import DoctorRequest, PublishRequest, Request, RollbackRequest
 from service.domain.results import DoctorResult, PublishResult, ReadinessResult, Result, RootsResult
+from service.domain.submission import MissingRequest, MissingResult, Submission
 from service.settings import Settings
 from service.tools.catalogue import Asked, Given, Tool
 
@@ -37,7 +38,8 @@ class ServerFailed(errors.Unavailable):
 class RemoteToolbox:
     """Fulfils `Toolbox`. Who asks is the server's to decide: a principal given here is not sent.
 
-    url: where the server answers; token: the data folder's, which makes its holder the owner. `transport` is httpx's.
+    url: where the server answers; token: the data folder's, which makes its holder the owner; key: an API key or an
+    access token, for a server elsewhere. `transport` is httpx's.
     Raises what the server's own toolbox raised, by the code of its problem+json; else ServerGone or ServerFailed.
     """
 
@@ -47,11 +49,13 @@ class RemoteToolbox:
         token: str | None,
         settings: Settings,
         transport: httpx.AsyncBaseTransport | None = None,
+        *,
+        key: str = "",
     ) -> None:
         self._url = url
         self._client = httpx.AsyncClient(
             base_url=url,
-            headers={OWNER_HEADER: token} if token else {},
+            headers={OWNER_HEADER: token} if token else {"Authorization": f"Bearer {key}"} if key else {},
             # The server keeps the deadline; beyond it we wait no longer than for a server that starts.
             timeout=(settings.request_deadline + settings.startup_deadline) / 1000,
             trust_env=False,  # a proxy of the environment has no business between two processes of one machine
@@ -77,6 +81,14 @@ class RemoteToolbox:
 
     async def publish(self, request: PublishRequest, progress: Progress = silent) -> PublishResult:
         return await self._follow("publish", request, PublishResult, progress)
+
+    async def missing(self, request: MissingRequest) -> MissingResult:
+        with self._server_errors():
+            response = await self._client.post("/v1/publish/missing", **_wire(request))
+        return _answered(MissingResult, response)
+
+    async def submit(self, submission: Submission, progress: Progress = silent) -> PublishResult:
+        return await self._follow("publish/records", submission, PublishResult, progress)
 
     async def rollback(self, content_root: str, progress: Progress = silent) -> PublishResult:
         return await self._follow("rollback", RollbackRequest(content_root=content_root), PublishResult, progress)

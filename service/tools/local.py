@@ -23,6 +23,7 @@ from service.domain.results import (
     RootsResult,
 )
 from service.domain.snapshots import Snapshot
+from service.domain.submission import MissingRequest, MissingResult, Submission
 from service.observation import Kind, Piece, Work, findings_fact
 from service.ports import GraphReader, LexicalIndex, VectorIndex
 from service.publishing.doctor import Doctor
@@ -83,8 +84,16 @@ class LocalToolbox:
     async def publish(self, request: PublishRequest, progress: Progress = silent) -> PublishResult:
         with self._work("publish") as piece:
             result = await self.publisher.publish(request, progress)
-            for severity, found in Counter(finding.severity for finding in result.diagnostics).items():
-                piece.note(findings_fact(Severity(severity)), found)
+            _note_findings(piece, result)
+            return result
+
+    async def missing(self, request: MissingRequest) -> MissingResult:
+        return MissingResult(missing=await self.publisher.missing(request.hashes))
+
+    async def submit(self, submission: Submission, progress: Progress = silent) -> PublishResult:
+        with self._work("publish") as piece:
+            result = await self.publisher.submit(submission, progress)
+            _note_findings(piece, result)
             return result
 
     async def rollback(self, content_root: str, progress: Progress = silent) -> PublishResult:
@@ -151,6 +160,11 @@ class LocalToolbox:
 
     async def close(self) -> None:
         """What it stands on is closed by whoever opened it."""
+
+
+def _note_findings(piece: Piece, result: PublishResult) -> None:
+    for severity, found in Counter(finding.severity for finding in result.diagnostics).items():
+        piece.note(findings_fact(Severity(severity)), found)
 
 
 async def _report(role: str, engine: LexicalIndex | VectorIndex | GraphReader, deadline: Deadline) -> EngineReport:

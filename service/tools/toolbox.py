@@ -10,6 +10,7 @@ from service.domain.principal import Principal
 from service.domain.progress import Progress, silent
 from service.domain.requests import PublishRequest
 from service.domain.results import DoctorResult, PublishResult, ReadinessResult, RootsResult
+from service.domain.submission import MissingRequest, MissingResult, Submission
 from service.tools.catalogue import Asked, Given, Tool
 
 
@@ -21,6 +22,12 @@ class Toolbox(Protocol):
 
     async def publish(self, request: PublishRequest, progress: Progress = silent) -> PublishResult:
         """This and what follows are the owner's: no caller of a tool may do them."""
+
+    async def missing(self, request: MissingRequest) -> MissingResult:
+        """Which records a publisher elsewhere must send; this and `submit` are for callers with the scope publish."""
+
+    async def submit(self, submission: Submission, progress: Progress = silent) -> PublishResult:
+        """Publish what a client has read."""
 
     async def rollback(self, content_root: str, progress: Progress = silent) -> PublishResult: ...
 

@@ -82,6 +82,7 @@ from service.domain.results import (
     XrefResolution,
     XrefResult,
 )
+from service.domain.submission import MissingRequest, MissingResult, Submission
 from service.tools import catalogue, estate
 from service.tools.catalogue import Asked, Given, Tool
 from service.tools.toolbox import Progress, silent
@@ -502,6 +503,15 @@ class FakeToolbox:
         for done in (1, 2):
             progress("read", done, 2)
             await asyncio.sleep(0)
+        return self._published()
+
+    async def missing(self, request: MissingRequest) -> MissingResult:
+        await self._meet(request)
+        return MissingResult(missing=request.hashes[:1])
+
+    async def submit(self, submission: Submission, progress: Progress = silent) -> PublishResult:
+        await self._meet(submission)
+        progress("checking", 0, len(submission.manifest))
         return self._published()
 
     async def rollback(self, content_root: str, progress: Progress = silent) -> PublishResult:

@@ -4,6 +4,7 @@ from service.domain.principal import Principal
 from service.domain.progress import Progress, silent
 from service.domain.requests import PublishRequest
 from service.domain.results import DoctorResult, PublishResult, ReadinessResult, RootsResult
+from service.domain.submission import MissingRequest, MissingResult, Submission
 from service.surfaces.problems import ScopeMissing
 from service.tools.catalogue import Asked, Given, Tool
 from service.tools.toolbox import Toolbox
@@ -23,6 +24,12 @@ class AuthorizedToolbox:
 
     async def publish(self, request: PublishRequest, progress: Progress = silent) -> PublishResult:
         return await self._toolbox.publish(request, progress)
+
+    async def missing(self, request: MissingRequest) -> MissingResult:
+        return await self._toolbox.missing(request)
+
+    async def submit(self, submission: Submission, progress: Progress = silent) -> PublishResult:
+        return await self._toolbox.submit(submission, progress)
 
     async def rollback(self, content_root: str, progress: Progress = silent) -> PublishResult:
         return await self._toolbox.rollback(content_root, progress)

@@ -4,10 +4,13 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from service.settings import LoadedSettings, load_settings
 from service.surfaces.command_line.output import Output
 from service.tools.toolbox import Toolbox
+
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +28,7 @@ class Invocation:
         """Run `work` with the data folder's toolbox, whoever owns it; its answer is the exit code."""
         return asyncio.run(self.reach(work))
 
-    async def reach(self, work: Callable[[Toolbox], Awaitable[int]]) -> int:
+    async def reach(self, work: Callable[[Toolbox], Awaitable[Answer]]) -> Answer:
         """The same for a command that waits for more than one answer; the folder is free between them."""
         from service.surfaces.command_line.access import open_toolbox
 

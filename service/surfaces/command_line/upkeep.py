@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
@@ -10,7 +11,9 @@ from typing import Annotated
 import typer
 
 from service.domain.diagnostics import Severity
+from service.domain.progress import Progress
 from service.domain.requests import PublishRequest
+from service.domain.results import PublishResult
 from service.surfaces.command_line import arguments, pages, settings_page
 from service.surfaces.command_line.endings import DONE, FAILED, PARTLY_DONE
 from service.surfaces.command_line.invocation import Invocation
@@ -33,15 +36,23 @@ def publish(
     sarif_file: Annotated[
         Path | None, typer.Option("--sarif", metavar="FILE", help="Write the diagnostics there, as SARIF 2.1.0.")
     ] = None,
+    server: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="Have a server publish what is read here; its API key is in COGITAVE_QUERY_SERVER_KEY.",
+        ),
+    ] = None,
 ) -> int:
     """Read estates and make them searchable. Publishing the same twice changes nothing."""
     invocation: Invocation = context.obj
     request = PublishRequest(paths=arguments.absolute(paths), strict=strict, dry_run=dry_run)
     estates = [Path(path) for path in request.paths]
+    publish_by = _through(server, request, invocation) if server is not None else _here(request, invocation)
 
-    async def work(toolbox: Toolbox) -> int:
+    async def work() -> int:
         with invocation.output.progress() as progress:
-            result = await toolbox.publish(request, progress)
+            result = await publish_by(progress)
         if sarif_file is not None:
             findings = sarif(
                 result.diagnostics, [Path(path) for path in request.paths], version=version("cogitave-query")
@@ -52,11 +63,42 @@ def publish(
         return PARTLY_DONE if has_errors else DONE
 
     if not watching:
-        return invocation.ask(work)
+        return asyncio.run(work())
     settings = invocation.settings().settings
     with suppress(KeyboardInterrupt):
-        asyncio.run(watch(estates, invocation.data, settings, lambda: invocation.reach(work), invocation.output.error))
+        asyncio.run(watch(estates, invocation.data, settings, work, invocation.output.error))
     return DONE
+
+
+PublishBy = Callable[[Progress], Awaitable[PublishResult]]
+
+
+def _here(request: PublishRequest, invocation: Invocation) -> PublishBy:
+    """Into the data folder, whoever owns it; it is free between two publishes."""
+
+    async def publish_by(progress: Progress) -> PublishResult:
+        return await invocation.reach(lambda toolbox: toolbox.publish(request, progress))
+
+    return publish_by
+
+
+def _through(url: str, request: PublishRequest, invocation: Invocation) -> PublishBy:
+    """To a server, which is told only what it lacks. What was read is remembered until the next time."""
+    from service import bootstrap  # loads the engines' clients
+    from service.surfaces.command_line.submitting import submit
+    from service.surfaces.remote import RemoteToolbox
+
+    settings = invocation.settings().settings
+    readers = bootstrap.estate_readers(settings)
+
+    async def publish_by(progress: Progress) -> PublishResult:
+        remote = RemoteToolbox(url, None, settings, key=settings.server_key.get_secret_value())
+        try:
+            return await submit(request, readers, remote, progress)
+        finally:
+            await remote.close()
+
+    return publish_by
 
 
 @commands.command()
