@@ -8,7 +8,9 @@ from service.settings import Settings
 from service.surfaces import conditional, console, content, openapi, rest, submissions
 from service.surfaces.audit import Audit, AuditedToolbox
 from service.surfaces.authentication import Authentication, Authenticator, AuthorizedToolbox, anonymous
+from service.surfaces.authentication import metadata as access_metadata
 from service.surfaces.caller_limits import CallerLimits, Shedding
+from service.surfaces.console import sign_in
 from service.surfaces.graphql import http as graphql
 from service.surfaces.head_requests import HeadRequests
 from service.surfaces.http_headers import SecurityHeaders
@@ -56,14 +58,18 @@ def application(
     app.state.is_draining = False
     app.state.metrics = metrics
     app.state.problems = problems
+    app.state.audit = audit
+    app.state.authenticator = authenticator
     problems.install(app)
     app.state.variant = conditional.variant_of(settings, app.version)
     app.include_router(rest.tools)
     app.include_router(content.publishers)
     app.include_router(rest.health)
+    app.include_router(access_metadata.routes(settings))
     app.include_router(rest.owner)
     app.include_router(submissions.routes)
     app.include_router(console.pages)
+    app.include_router(sign_in.pages)
     app.include_router(graphql.routes(settings, problems.seen))
     app.mount("/static", console.STATIC)
     agents = AgentSurface(toolbox, settings, answered=metrics.answer, seen=problems.seen)
@@ -79,7 +85,7 @@ def application(
         uploads=submissions.uploads(settings),
     )
     app.add_middleware(CallerLimits, settings=settings, rates=Rates(settings), problems=problems)
-    app.add_middleware(Authentication, authenticator=authenticator, problems=problems)
+    app.add_middleware(Authentication, authenticator=authenticator, settings=settings, problems=problems)
     app.add_middleware(OwnOrigins, settings=settings, problems=problems)
     app.add_middleware(Shedding, settings=settings, problems=problems)
     app.add_middleware(SecurityHeaders)

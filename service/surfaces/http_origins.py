@@ -62,8 +62,9 @@ def is_loopback(name: str) -> bool:
 
 
 def _name_of(url: str) -> str:
-    """The host of a URL in small letters, without its port; nothing where there is none."""
+    """The host of a URL in small letters, without its port; nothing where there is none, or no port is a number."""
     try:
-        return urlsplit(url).hostname or ""
+        parts = urlsplit(url)
+        return parts.hostname or "" if (parts.port or 0) >= 0 else ""
     except ValueError:
         return ""

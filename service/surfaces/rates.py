@@ -58,7 +58,10 @@ async def _wait(limiter: SlidingWindowCounterRateLimiter, item: RateLimitItemPer
 
 def _limiter(address: str, pool: "ConnectionPool") -> SlidingWindowCounterRateLimiter:
     storage = RedisStorage(
-        f"async+{address}", implementation="redispy", key_prefix="cogitave-query", connection_pool=pool
+        f"async+{address}",
+        implementation="redispy",
+        key_prefix="cogitave-query",
+        connection_pool=pool,  # type: ignore[arg-type]
     )
     return SlidingWindowCounterRateLimiter(storage)
 

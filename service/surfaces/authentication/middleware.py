@@ -7,8 +7,10 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from service.domain.errors import Refused, Unavailable
+from service.settings import Settings
 from service.surfaces.audit import asking
 from service.surfaces.authentication.authenticator import Authenticator
+from service.surfaces.authentication.metadata import challenge
 from service.surfaces.problems import AccessRefused, CredentialsMissing, ProblemResponses
 
 SIGN_IN = "/sign-in"
@@ -22,8 +24,11 @@ _PATH_CHARACTERS = 100
 class Authentication:
     """Puts the principal into the request's state. A path that isn't open is closed to who may do nothing."""
 
-    def __init__(self, app: ASGIApp, *, authenticator: Authenticator, problems: ProblemResponses) -> None:
+    def __init__(
+        self, app: ASGIApp, *, authenticator: Authenticator, settings: Settings, problems: ProblemResponses
+    ) -> None:
         self.app = app
+        self.settings = settings
         self.authenticator = authenticator
         self.problems = problems
 
@@ -49,7 +54,11 @@ class Authentication:
         is_person = scope["method"] == "GET" and "text/html" in headers.get("accept", "")
         if isinstance(error, AccessRefused) and is_person and self.authenticator.sessions is not None:
             return RedirectResponse(f"{SIGN_IN}?next={quote(_asked_for(scope))}", 303)
-        return self.problems.of(error)
+        answer = self.problems.of(error)
+        if answer.status_code == 401 and (where := challenge(self.settings, scope["path"])):
+            told = answer.headers["WWW-Authenticate"]
+            answer.headers["WWW-Authenticate"] = f"{told} {where}" if told == "Bearer" else f"{told}, {where}"
+        return answer
 
 
 def is_open(path: str) -> bool:
