@@ -3,17 +3,21 @@
 import json
 import sys
 from contextlib import asynccontextmanager
+from string import ascii_letters, digits
 from urllib.parse import quote
 
 import anyio
 import httpx
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from mcp import Client, MCPError, StdioServerParameters
 from mcp_types import INVALID_PARAMS
 
-from service.domain.errors import AllLegsDown, EngineUnavailable, PublishInProgress
+from service.domain.errors import AllLegsDown, CursorForeign, EngineUnavailable, PublishInProgress
 from service.domain.requests import ListRequest, NodeRequest, SearchRequest
+from service.domain.results import CutResult, ListResult, NodeSummary
 from service.settings import Settings
 from service.surfaces import openapi
 from service.surfaces.application import application
@@ -176,7 +180,7 @@ async def test_generic_clients_find_then_fetch(agent, toolbox):
     assert found[1] == {"id": "cogitave://unit/manual.page-2", "title": "Page 2", "url": hit(2).url}
     assert toolbox.asked[-1] == SearchRequest(text="fusion")
     document = (await agent.call_tool("fetch", {"id": found[0]["id"]})).structured_content
-    assert toolbox.asked[-1] == NodeRequest(uid="manual.page-1")
+    assert toolbox.asked[-1] == NodeRequest(uid="manual.page-1", max_tokens=Settings().agent_tokens)
     assert document["id"] == "cogitave://page/manual.page-1"
     assert document["text"] == "# Page\n\n## Votes\n\nText.\n"
     assert (await agent.call_tool("fetch", {"id": "manual.page-1"})).structured_content == document
@@ -209,6 +213,69 @@ async def test_a_uid_round_trips_through_a_resource(agent, toolbox, uid):
     assert ResourceName.read(str(name)) == name
 
 
+@given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1), st.none() | st.sampled_from(["de-de", "a&b=c"]))
+def test_any_uid_round_trips_through_its_uri(uid, locale):
+    """And the URI is one: ASCII, with nothing in it that a URI has another use for."""
+    name = ResourceName("page", uid, locale)
+    assert ResourceName.read(str(name)) == name
+    assert str(name).isascii()
+    assert set(str(name).removeprefix("cogitave://page/").partition("?")[0]) <= {*ascii_letters, *digits, *"%-._~"}
+
+
+async def test_a_listing_goes_on_by_the_tools_own_cursor_and_says_content_hashes(agent, toolbox):
+    summary = NodeSummary(
+        uid="a b", locale="en-us", kind="page", title="half \ud800", type=None, url=None, summary=None, docset="d",
+        content_hash="ab" * 32,
+    )  # fmt: skip
+    toolbox.answer = ListResult(nodes=[summary], total=2, next_cursor="opaque", content_root="c", took_ms=1.0)
+    listed = await agent.list_resources()
+    assert listed.next_cursor == "opaque"
+    (resource,) = listed.resources
+    assert (resource.uri, resource.title) == ("cogitave://page/a%20b", "half \ufffd")
+    assert resource.meta == {"contentHash": "ab" * 32}
+    await agent.list_resources(cursor="opaque")
+    assert toolbox.asked[-1] == ListRequest(cursor="opaque")
+
+
+async def test_a_foreign_cursor_is_a_protocol_error(agent, toolbox):
+    toolbox.failure = CursorForeign("Made elsewhere.")
+    with pytest.raises(MCPError) as raised:
+        await agent.list_resources(cursor="x")
+    assert raised.value.error.code == INVALID_PARAMS
+    assert raised.value.error.data["code"] == "cursor_foreign"
+
+
+async def test_a_resource_that_was_cut_says_so(agent, toolbox):
+    cut = CutResult(tokens=0, sections_left=3, next_section="later", next_cursor="opaque")
+    toolbox.answer = (await FakeToolbox().call(catalogue.FETCH, NodeRequest(uid="a"), None)).model_copy(
+        update={"cut": cut}
+    )
+    (content,) = (await agent.read_resource("cogitave://page/a")).contents
+    assert content.text.endswith("(3 sections are left out, whole or in part; docs_fetch reads on.)\n")
+    assert content.meta["cut"] == cut.model_dump(by_alias=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [("docs_fetch", {"uid": "a"}), ("docs_fetch_batch", {"uids": ["a"]}), ("docs_search", {"text": "a"})],
+)
+async def test_an_agent_that_names_no_budget_has_one(agent, toolbox, name, arguments):
+    await agent.call_tool(name, arguments)
+    assert toolbox.asked[-1].max_tokens == Settings().agent_tokens
+    await agent.call_tool(name, {**arguments, "maxTokens": 123_456})
+    assert toolbox.asked[-1].max_tokens == 123_456
+
+
+async def test_one_node_of_several_that_there_is_not_leaves_the_others(agent):
+    answer = await agent.call_tool("docs_fetch_batch", {"uids": ["a", "nobody", "b"]})
+    assert not answer.is_error
+    nodes = answer.structured_content["nodes"]
+    assert [one["node"] and one["node"]["uid"] for one in nodes] == ["a", None, "b"]
+    assert nodes[1]["refusal"] == {
+        "code": "node_unknown", "message": "There is no node 'nobody'.", "suggestion": "manual.page-1"
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize(
     "uri", ["cogitave://page/nobody", "cogitave://unit/manual.page-1", "cogitave://page", "file:///etc/passwd", "x"]
 )
@@ -217,6 +284,7 @@ async def test_a_resource_that_there_is_not_is_a_protocol_error(agent, mode, uri
         await agent.read_resource(uri)
     assert raised.value.error.code == (RESOURCE_NOT_FOUND if mode == "legacy" else INVALID_PARAMS)
     assert raised.value.error.data["code"] == "node_unknown"
+    assert raised.value.error.data["uri"] == uri
 
 
 async def test_resources_are_listed_and_described_by_a_template(agent, toolbox):
@@ -280,6 +348,39 @@ async def test_only_pages_of_this_machine_and_those_named_may_ask(toolbox, origi
         assert toolbox.asked == []
 
 
+@pytest.mark.parametrize("path", ["/mcp", "/mcp/"])
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [("127.0.0.1:8080", 200), ("localhost", 200), ("[::1]:1", 200), ("docs.example.org", 200),
+     ("evil.example", 421), ("127.0.0.1.evil.example:8080", 421), ("docs.example.org.evil.example", 421)],
+)  # fmt: skip
+async def test_a_name_that_was_made_to_point_here_is_not_answered(toolbox, path, host, status):
+    app = application(toolbox, Settings(allowed_hosts=("docs.example.org",)))
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://service") as client:
+        answer = await client.post(path, json=CALL, headers=HEADERS | {"Host": host})
+    assert answer.status_code == status
+    assert bool(toolbox.asked) == (status == 200)
+
+
+async def test_both_revisions_are_spoken(client):
+    """The older by its handshake, the newer by what a client that keeps no session asks first."""
+    greeting = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}}
+    call = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": greeting}
+    answer = (await client.post("/mcp", json=call, headers=HEADERS)).json()["result"]
+    assert answer["protocolVersion"] == "2025-11-25"
+    assert "10,000 tokens" in answer["instructions"]
+    about = {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": greeting["clientInfo"],
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+    call = {"jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": {"_meta": about}}
+    headers = {**HEADERS, "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "server/discover"}
+    answer = (await client.post("/mcp", json=call, headers=headers)).json()["result"]
+    assert "2026-07-28" in answer["supportedVersions"]
+    assert answer["capabilities"].keys() == {"tools", "resources"}
+
+
 HOSTILE_BODIES = {
     "no JSON": b"search",
     "JSON cut off": b'{"jsonrpc": "2.0", "id": 1, "method": "tools/ca',
@@ -312,7 +413,7 @@ async def test_ten_megabytes_are_too_large(client):
 async def test_there_is_no_stream_to_open_and_no_session_to_end(client, method):
     answer = await client.request(method, "/mcp", headers=HEADERS)
     assert answer.status_code == 405
-    assert answer.headers["allow"] == "POST"
+    assert answer.headers["allow"] == "OPTIONS, POST"
 
 
 async def test_who_hangs_up_stops_the_work(toolbox):

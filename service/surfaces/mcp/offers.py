@@ -9,6 +9,7 @@ from pydantic import Field, ValidationError
 
 from service.domain.requests import NodeRequest, Request, SearchRequest, Text
 from service.domain.results import Result
+from service.settings import Settings
 from service.surfaces.mcp.resources import ResourceName, markdown
 from service.surfaces.problems import RequestInvalid
 from service.tools import catalogue
@@ -89,8 +90,9 @@ class GenericDocument(Result):
     metadata: dict[str, str]
 
 
-def offers(default_locale: str) -> dict[str, Offer]:
-    """Every tool by its name. A node of `default_locale` has an id that names no locale."""
+def offers(settings: Settings) -> dict[str, Offer]:
+    """Every tool by its name. A node of the default locale has an id that names no locale."""
+    default_locale, budget = settings.default_locale, settings.agent_tokens
 
     async def search(request: GenericSearch, ask: Ask) -> GenericHits:
         found = await ask(catalogue.SEARCH, SearchRequest(text=request.query))
@@ -103,7 +105,7 @@ def offers(default_locale: str) -> dict[str, Offer]:
     async def fetch(request: GenericFetch, ask: Ask) -> GenericDocument:
         asked = ResourceName.read(request.id) if ResourceName.is_one(request.id) else None
         uid, locale = (asked.uid, asked.locale) if asked else (request.id, None)
-        node = await ask(catalogue.FETCH, NodeRequest(uid=uid, locale=locale))
+        node = await ask(catalogue.FETCH, NodeRequest(uid=uid, locale=locale, max_tokens=budget))
         name = str(ResourceName.of(node.kind, node.uid, node.locale, default_locale))
         facts = {"kind": node.kind, "locale": node.locale, "contentHash": node.content_hash or ""}
         return GenericDocument(id=name, title=node.title, text=markdown(node), url=node.url or name, metadata=facts)
@@ -128,12 +130,16 @@ def offers(default_locale: str) -> dict[str, Offer]:
             fetch,
         ),
     ]
-    listed = [_of_catalogue(tool) for tool in catalogue.TOOLS] + generic
+    listed = [_of_catalogue(tool, budget) for tool in catalogue.TOOLS] + generic
     return {offer.tool.name: offer for offer in listed}
 
 
-def _of_catalogue(tool: Tool[Request, Result]) -> Offer:
+def _of_catalogue(tool: Tool[Request, Result], budget: int) -> Offer:
+    """An agent's context is small: what it does not bound itself, it gets `budget` tokens of."""
+
     async def run(request: Request, ask: Ask) -> Result:
+        if getattr(request, "max_tokens", budget) is None:
+            request = request.model_copy(update={"max_tokens": budget})
         return await ask(tool, request)
 
     return _offer(tool.name, tool.title, tool.description, tool.not_for, tool.request, tool.result, run)

@@ -54,4 +54,6 @@ def markdown(node: NodeResult) -> str:
             parts.append(f"{'#' * min(max(section.level, 1), _DEEPEST_HEADING)} {section.heading}")
         if section.text:
             parts.append(section.text)
+    if node.cut is not None:
+        parts.append(f"({node.cut.sections_left} sections are left out, whole or in part; docs_fetch reads on.)")
     return "\n\n".join(parts) + "\n"
