@@ -33,7 +33,7 @@ class Projections:
 
     async def add_lexical(self, passages: Sequence[Passage], generation: int, progress: Progress = silent) -> None:
         done = 0
-        for batch in batches(passages, self.settings.publish_batch):
+        for batch in batches(passages, self.settings.publish_text_batch):
             await self.lexical.add(batch, generation)
             done += len(batch)
             progress("indexing", done, len(passages))

@@ -119,9 +119,7 @@ class Publisher:
             snapshot = await self.store.snapshot()
             if await self.projections.vectors.count(snapshot.generation) >= snapshot.passages:
                 return
-            manifest = await self.store.manifest()
-            records = [record async for record in self.store.records(set(manifest.values()))]
-            await self.projections.complete(records, snapshot.generation, progress)
+            await self.projections.complete(await current_records(self.store), snapshot.generation, progress)
 
     async def _publish(
         self, reading: Reading, strict: bool, dry_run: bool, started: float, progress: Progress
