@@ -146,7 +146,9 @@ async def open_stores(settings: Settings, data: Path, watching: Observer = SILEN
         vectors = replace(vectors, index=ObservedVectorIndex(vectors.index, observer))
         cache = SqliteEmbeddingCache.open(folder.embeddings, kept=settings.embedding_cache)
         opened.callback(cache.close)
-        run_log = SqliteRunLog.open(folder.runs, kept=settings.run_log_records)
+        run_log = SqliteRunLog.open(
+            folder.runs, kept=settings.run_log_records, days=settings.run_log_days, size=settings.run_log_bytes
+        )
         opened.callback(run_log.close)
         priors = PriorCache(graph.ranker, settings)
         opened.push_async_callback(priors.close)

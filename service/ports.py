@@ -297,7 +297,13 @@ class RunLog(Protocol):
         """Never blocks and never raises: a full log drops its oldest records."""
         ...
 
-    def recent(self, limit: int) -> list[Mapping[str, Any]]: ...
+    def recent(self, limit: int) -> list[Mapping[str, Any]]:
+        """Newest first."""
+        ...
+
+    def find(self, run_id: str) -> Mapping[str, Any] | None:
+        """The record whose `runId` this is, while it is kept."""
+        ...
 
 
 class KeyStore(Protocol):

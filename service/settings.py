@@ -363,7 +363,10 @@ class Settings(BaseModel):
     page_rank_classes: int = _row(8, "Visibility classes whose walks are kept in memory.", "classes", ge=1)
 
     # Runs
-    run_log_records: int = _row(10_000, "Runs that are kept; the oldest give way.", "runs", ge=0)
+    run_log_records: int = _row(10_000, "Runs that are kept; the oldest give way.", "runs", ge=1)
+    run_log_days: float = _row(30.0, "Age at which a run gives way.", "days", gt=0)
+    run_log_bytes: int = _row(67_108_864, "Size of all kept runs; the oldest give way.", "bytes", ge=65_536)
+    run_log_texts: bool = _row(False, "Keep the words of each question with its run; else they are left out.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,9 @@ import contextlib
 import json
 import sqlite3
 import threading
+import time
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,16 @@ from service.observation import Reading
 
 ENGINE = "run log"
 
-_TABLE = "CREATE TABLE IF NOT EXISTS run (number INTEGER PRIMARY KEY, body TEXT NOT NULL)"
+# What gives way is overwritten, not only forgotten: a run may hold what somebody asked.
+_TABLES = """
+PRAGMA secure_delete = ON;
+DROP TABLE IF EXISTS run;
+CREATE TABLE IF NOT EXISTS runs (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT, at REAL NOT NULL, size INTEGER NOT NULL, body TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS run_by_id ON runs (id);
+CREATE INDEX IF NOT EXISTS run_by_time ON runs (at);
+"""
 
 _WAITING = 1_000
 """Runs that wait to be written; a disk slower than the queries loses the oldest."""
@@ -23,27 +33,48 @@ _WAITING = 1_000
 _PATIENCE_SECONDS = 2.0
 """How long closing waits for what is left to be written."""
 
+_DAY = 86_400.0
+
 
 class SqliteRunLog:
-    """Holds the newest `kept` runs. `append` costs a lock and a list cell; a thread of its own writes them."""
+    """Holds the newest `kept` runs, none older than `days`, at most `size` bytes of them.
 
-    def __init__(self, connection: sqlite3.Connection, kept: int) -> None:
+    `append` costs a lock and a list cell; a thread of its own writes them. `clock` gives seconds since 1970.
+    """
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        *,
+        kept: int,
+        days: float = 30.0,
+        size: int = 67_108_864,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
         self._connection = connection
         self._kept = kept
+        self._seconds = days * _DAY
+        self._most_bytes = size
+        self._clock = clock
         self._using = threading.Lock()
-        self._waiting: deque[tuple[int, Mapping[str, Any]]] = deque(maxlen=min(_WAITING, kept))
+        self._waiting: deque[tuple[int, float, Mapping[str, Any]]] = deque(maxlen=min(_WAITING, kept))
         self._changed = threading.Condition()
-        self._last = connection.execute("SELECT coalesce(max(number), 0) FROM run").fetchone()[0]
+        self._last = 0
         self._closing = False
         self._lost = 0
         self._writer = threading.Thread(target=self._write, name=ENGINE, daemon=True)
         self._writer.start()
 
     @classmethod
-    def open(cls, file: Path, *, kept: int) -> "SqliteRunLog":
-        """A broken file is begun anew. Raises DataFolderUnwritable or EngineUnavailable."""
+    def open(cls, file: Path, **bounds: Any) -> "SqliteRunLog":
+        """Readable by its owner alone; a broken file is begun anew. `bounds` are the constructor's.
+
+        Raises DataFolderUnwritable or EngineUnavailable.
+        """
         try:
-            return cls(open_or_renew(file, _TABLE), kept)
+            file.touch(mode=0o600)
+            file.chmod(0o600)
+            return cls(open_or_renew(file, _TABLES), **bounds)
         except (sqlite3.Error, OSError) as error:
             raise engine_failure(ENGINE, error) from error
 
@@ -52,22 +83,20 @@ class SqliteRunLog:
             self._last += 1
             if len(self._waiting) == self._waiting.maxlen:
                 self._lost += 1
-            self._waiting.append((self._last, record))
+            self._waiting.append((self._last, self._clock(), record))
             self._changed.notify()
 
     def recent(self, limit: int) -> list[Mapping[str, Any]]:
         """Newest first, those that still wait to be written included. Raises EngineUnavailable."""
-        with self._changed:
-            found: dict[int, Mapping[str, Any]] = dict(self._waiting)
-        try:
-            with self._using:
-                rows = self._connection.execute(
-                    "SELECT number, body FROM run ORDER BY number DESC LIMIT ?", [max(0, limit)]
-                ).fetchall()
-        except sqlite3.Error as error:
-            raise engine_failure(ENGINE, error) from error
-        found |= {number: json.loads(body) for number, body in rows}
-        return [found[number] for number in sorted(found, reverse=True)[: min(max(0, limit), self._kept)]]
+        most = min(max(0, limit), self._kept)
+        waiting, rows = self._read("SELECT body FROM runs WHERE at >= ? ORDER BY number DESC LIMIT ?", most)
+        newest = [record for _, _, record in reversed(waiting)]
+        return [*newest, *(json.loads(body) for (body,) in rows)][:most]
+
+    def find(self, run_id: str) -> Mapping[str, Any] | None:
+        waiting, rows = self._read("SELECT body FROM runs WHERE at >= ? AND id = ? LIMIT 1", run_id)
+        asked = (record for _, _, record in waiting if record.get("runId") == run_id)
+        return next(asked, None) or next((json.loads(body) for (body,) in rows), None)
 
     def readings(self) -> Iterator[Reading]:
         """How many runs wait to be written, and how many never were."""
@@ -83,6 +112,19 @@ class SqliteRunLog:
         with self._using:
             self._connection.close()
 
+    def _read(
+        self, query: str, parameter: str | int
+    ) -> tuple[list[tuple[int, float, Mapping[str, Any]]], list[tuple[str]]]:
+        """What waits to be written, and the rows; between the two no run is missed and none is seen twice."""
+        oldest = self._clock() - self._seconds
+        try:
+            with self._using:
+                with self._changed:
+                    waiting = [one for one in self._waiting if one[1] >= oldest]
+                return waiting, self._connection.execute(query, [oldest, parameter]).fetchall()
+        except sqlite3.Error as error:
+            raise engine_failure(ENGINE, error) from error
+
     def _write(self) -> None:
         while True:
             with self._changed:
@@ -90,21 +132,37 @@ class SqliteRunLog:
                 batch = list(self._waiting)
                 if not batch:
                     return
-            # A full disk loses these runs; the queries that they tell of were answered.
-            lost = len(batch)
-            with contextlib.suppress(sqlite3.Error):
-                self._store(batch)
-                lost = 0
-            with self._changed:
-                self._lost += lost
-                while self._waiting and self._waiting[0][0] <= batch[-1][0]:
-                    self._waiting.popleft()
+            with self._using:
+                # A full disk loses these runs; the queries that they tell of were answered.
+                lost = len(batch)
+                with contextlib.suppress(sqlite3.Error):
+                    self._store([(at, record) for _, at, record in batch])
+                    lost = 0
+                with self._changed:
+                    self._lost += lost
+                    while self._waiting and self._waiting[0][0] <= batch[-1][0]:
+                        self._waiting.popleft()
 
-    def _store(self, batch: list[tuple[int, Mapping[str, Any]]]) -> None:
-        rows = [(number, body) for number, record in batch if (body := _body(record)) is not None]
-        with self._using, transaction(self._connection):
-            self._connection.executemany("INSERT OR REPLACE INTO run VALUES (?, ?)", rows)
-            self._connection.execute("DELETE FROM run WHERE number <= ?", [batch[-1][0] - self._kept])
+    def _store(self, batch: list[tuple[float, Mapping[str, Any]]]) -> None:
+        rows = [
+            (record.get("runId"), at, len(body), body) for at, record in batch if (body := _body(record)) is not None
+        ]
+        with transaction(self._connection):
+            self._connection.executemany("INSERT INTO runs (id, at, size, body) VALUES (?, ?, ?, ?)", rows)
+            self._rotate()
+
+    def _rotate(self) -> None:
+        """What is too old, too many or too much gives way, the oldest first."""
+        run = self._connection.execute
+        run("DELETE FROM runs WHERE at < ?", [self._clock() - self._seconds])
+        run("DELETE FROM runs WHERE number <= (SELECT max(number) FROM runs) - ?", [self._kept])
+        (held,) = run("SELECT coalesce(sum(size), 0) FROM runs").fetchone()
+        if held > self._most_bytes:
+            run(
+                "DELETE FROM runs WHERE number <= (SELECT max(number) FROM "
+                "(SELECT number, sum(size) OVER (ORDER BY number DESC) AS newer FROM runs) WHERE newer > ?)",
+                [self._most_bytes],
+            )
 
 
 def _body(record: Mapping[str, Any]) -> str | None:

@@ -70,6 +70,12 @@ class ConfigurationUnreadable(Refused):
     code = "configuration_unreadable"
 
 
+class RunUnknown(Refused):
+    """No run of this id is kept."""
+
+    code = "run_unknown"
+
+
 class NodeUnknown(Refused):
     """No such node, or none that the principal may see: the two are not told apart."""
 

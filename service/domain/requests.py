@@ -193,6 +193,25 @@ class RollbackRequest(Request):
     content_root: Text = Field(description="Of a kept snapshot, whole.")
 
 
+class RunsRequest(Request):
+    """Answered searches, newest first."""
+
+    limit: int = Field(default=20, ge=1, le=1_000, description="Most runs.")
+
+
+class RunRequest(Request):
+    """One answered search."""
+
+    run_id: Text
+
+
+class ReplayRequest(Request):
+    """A kept run's search again."""
+
+    run_id: Text
+    text: Text | None = Field(default=None, description="The run's words, where they were not kept.")
+
+
 class DoctorRequest(Request):
     """An examination of the stores."""
 

@@ -9,15 +9,16 @@ from service.domain.errors import AllLegsDown, CursorStale
 from service.domain.filters import NodeFilter
 from service.domain.graph import NodeIdentity
 from service.domain.principal import Principal
-from service.domain.requests import SearchRequest
-from service.domain.results import SearchResult
+from service.domain.requests import ReplayRequest, RunRequest, SearchRequest
+from service.domain.results import ReplayResult, SearchResult
 from service.observation import run_id
-from service.retrieval import paging
+from service.retrieval import paging, runs
 from service.retrieval.engines import LEXICAL, VECTOR, Retrieval
 from service.retrieval.explanation import explain_hits, explain_search
 from service.retrieval.hits import load_hits, within
 from service.retrieval.ranker import Caller
 from service.retrieval.ranking import Ranked
+from service.retrieval.runs import Pinned, record_of
 from service.retrieval.sizes import fitting
 from service.retrieval.window import Window, open_window
 
@@ -31,36 +32,52 @@ class SnapshotMoved(Exception):
 
 async def search(request: SearchRequest, principal: Principal, retrieval: Retrieval) -> SearchResult:
     """Answer one search. Raises `Refused` for a request at fault and AllLegsDown when nothing could answer."""
+    return await _answer(request, principal, retrieval, None)
+
+
+async def replay_run(request: ReplayRequest, principal: Principal, retrieval: Retrieval) -> ReplayResult:
+    """Ask a kept run's search again, as it was: of the same day, legs and visibility class.
+
+    Raises RunUnknown, QueryEmpty where its words were not kept and none are given, CursorStale where a leg that
+    answered then is down, and what a search raises.
+    """
+    run = await runs.show_run(RunRequest(run_id=request.run_id), principal, retrieval)
+    search, asker, pinned = runs.asked_again(run, request.text)
+    return runs.replayed(run, await _answer(search, asker, retrieval, pinned))
+
+
+async def _answer(
+    request: SearchRequest, principal: Principal, retrieval: Retrieval, pinned: Pinned | None
+) -> SearchResult:
     started = time.perf_counter()
     for _ in range(_SNAPSHOT_ATTEMPTS):
         try:
-            result = await _search_once(request, principal, retrieval, started)
+            return await _search_once(request, principal, retrieval, pinned, started)
         except SnapshotMoved:
             continue
-        if request.logged:
-            retrieval.run_log.append(_run_record(request, principal, result))
-        return result
     raise AllLegsDown("The estate is being published faster than it can be read; try again in a moment.")
 
 
 async def _search_once(
-    request: SearchRequest, principal: Principal, retrieval: Retrieval, started: float
+    request: SearchRequest, principal: Principal, retrieval: Retrieval, pinned: Pinned | None, started: float
 ) -> SearchResult:
     settings = retrieval.settings
     deadline = Deadline.after(settings.request_deadline)
     size = paging.page_size(request.limit, settings)
     snapshot = await retrieval.store.snapshot()
-    pinned = paging.fingerprint(request, principal.visibility_class)
-    cursor = None
+    fingerprint = paging.fingerprint(request, principal.visibility_class)
     if request.cursor is not None:
-        cursor = paging.decode(request.cursor, request=pinned, snapshot=snapshot, longest=settings.cursor_characters)
+        cursor = paging.decode(
+            request.cursor, request=fingerprint, snapshot=snapshot, longest=settings.cursor_characters
+        )
+        pinned = Pinned(cursor.as_of, cursor.legs, int(cursor.position))
     window = await open_window(
-        request, principal, retrieval, snapshot, deadline, legs=cursor.legs if cursor else (LEXICAL, VECTOR)
+        request, principal, retrieval, snapshot, deadline, legs=pinned.legs if pinned else (LEXICAL, VECTOR)
     )
     live = tuple(run.leg.name for run in window.runs if run.is_live)
-    if cursor is not None and live != cursor.legs:
+    if pinned is not None and live != pinned.legs:
         raise CursorStale("A retriever that ranked the first page is down now; send the request without the cursor.")
-    as_of = cursor.as_of if cursor else today()
+    as_of, start = (pinned.as_of, pinned.start) if pinned else (today(), 0)
     (ranked, missing), (facets, uncounted) = await asyncio.gather(
         rank_window(window, request, principal, retrieval, as_of, deadline),
         retrieval.facets.count(
@@ -71,7 +88,6 @@ async def _search_once(
             deadline=deadline,
         ),
     )
-    start = int(cursor.position) if cursor else 0
     page = ranked[start : start + size]
     hits = await load_hits(page, request, window, retrieval, deadline)
     if request.max_tokens is not None:
@@ -87,8 +103,8 @@ async def _search_once(
         end = start + [node.identity for node in page].index(first_cut)
     next_cursor = None
     if end < len(ranked):
-        next_cursor = paging.Cursor(snapshot.content_root, pinned, as_of, live, end).encode()
-    return SearchResult(
+        next_cursor = paging.Cursor(snapshot.content_root, fingerprint, as_of, live, end).encode()
+    result = SearchResult(
         hits=hits[:fit],
         truncated=fit < len(hits),
         total=len(ranked),
@@ -104,6 +120,10 @@ async def _search_once(
         if request.explain
         else None,
     )
+    if request.logged:
+        ran = Pinned(as_of, live, start)
+        retrieval.run_log.append(record_of(request, principal, result, page, window, ran, settings))
+    return result
 
 
 def today() -> str:
@@ -126,17 +146,3 @@ async def rank_window(
     anchors = [anchor.identity for anchor in window.anchors if anchor.is_certain]
     ranking = retrieval.ranker.rank(window.nodes, window.cards, anchors, window.snapshot.generation, caller, deadline)
     return await window.timings.measure("ranking", ranking)
-
-
-def _run_record(request: SearchRequest, principal: Principal, result: SearchResult) -> dict[str, object]:
-    return {
-        "runId": result.run_id,
-        "at": datetime.now(UTC).isoformat(timespec="milliseconds"),
-        "request": request.model_dump(mode="json", by_alias=True, exclude_defaults=True),
-        "principal": principal.name,
-        "contentRoot": result.content_root,
-        "degraded": result.degraded,
-        "notices": result.notices,
-        "hits": [[hit.uid, hit.locale, hit.score] for hit in result.hits],
-        "tookMs": result.took_ms,
-    }

@@ -66,6 +66,7 @@ def application(
     app.include_router(content.publishers)
     app.include_router(rest.health)
     app.include_router(access_metadata.routes(settings))
+    app.include_router(rest.operators)
     app.include_router(rest.owner)
     app.include_router(submissions.routes)
     app.include_router(console.pages)

@@ -210,6 +210,7 @@ _TABLE: Mapping[type[Exception], _Row] = {
     errors.CursorForeign: _Row(400, "The cursor belongs elsewhere"),
     errors.CursorStale: _Row(410, "The cursor's snapshot is gone"),
     errors.NodeUnknown: _Row(404, "No such node"),
+    errors.RunUnknown: _Row(404, "No such run"),
     errors.SectionUnknown: _Row(404, "No such section"),
     errors.EstateUnreadable: _Row(400, "No estate there"),
     errors.SubmissionInvalid: _Row(400, "The records are not what was named"),

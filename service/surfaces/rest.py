@@ -5,6 +5,7 @@
     GET  /v1/suggest           ?q=…&limit=… → SuggestResult
     GET  /v1/nodes             ?limit=…&filter=…&facet=…&cursor=… → ListResult
     GET  /v1/nodes/{uid}       ?locale=… → NodeResult; the uid percent-encoded
+    POST /v1/runs[/show|/replay]   the log of runs, for operators: each tool of `catalogue.OPERATOR_TOOLS` likewise
     POST /v1/publish           PublishRequest → a stream; this and what follows for the owner of the data folder only
     POST /v1/rollback          RollbackRequest → a stream
     POST /v1/doctor            DoctorRequest → a stream
@@ -137,10 +138,11 @@ def _json(model: BaseModel, status: int = 200) -> Response:
 
 tools = APIRouter(prefix="/v1", route_class=StrictRoute, responses=openapi.TOOL_PROBLEMS)
 health = APIRouter(route_class=StrictRoute, responses=openapi.HEALTH_PROBLEMS)
+operators = APIRouter(prefix="/v1", route_class=StrictRoute, include_in_schema=False)
 owner = APIRouter(prefix="/v1", route_class=StrictRoute, include_in_schema=False, dependencies=[Depends(require_owner)])
 
 
-def _serve(tool: Tool[Asked, Given]) -> None:
+def _serve(tool: Tool[Asked, Given], routes: APIRouter) -> None:
     """One route a tool, described by the catalogue."""
 
     async def call(request: Asked, toolbox: Tools, caller: Caller, metrics: Instruments) -> Response:
@@ -148,8 +150,8 @@ def _serve(tool: Tool[Asked, Given]) -> None:
         metrics.answer(result)
         return _json(result)
 
-    call.__annotations__["request"] = Annotated[tool.request, Body(openapi_examples=openapi.EXAMPLES[tool.name])]
-    tools.add_api_route(
+    call.__annotations__["request"] = Annotated[tool.request, Body(openapi_examples=openapi.EXAMPLES.get(tool.name))]
+    routes.add_api_route(
         f"/{tool.path}",
         call,
         methods=["POST"],
@@ -162,7 +164,9 @@ def _serve(tool: Tool[Asked, Given]) -> None:
 
 
 for _tool in catalogue.TOOLS:
-    _serve(_tool)
+    _serve(_tool, tools)
+for _tool in catalogue.OPERATOR_TOOLS:
+    _serve(_tool, operators)
 
 
 def _link(

@@ -15,7 +15,10 @@ from service.domain.requests import (
     NodeRequest,
     NodesRequest,
     RelatedRequest,
+    ReplayRequest,
     Request,
+    RunRequest,
+    RunsRequest,
     SampleRequest,
     SchemaRequest,
     SearchRequest,
@@ -30,7 +33,10 @@ from service.domain.results import (
     NodeResult,
     NodesResult,
     RelatedResult,
+    ReplayResult,
     Result,
+    RunResult,
+    RunsResult,
     SampleResult,
     SchemaResult,
     SearchResult,
@@ -168,6 +174,40 @@ SCHEMA = Tool(
     result=SchemaResult,
     scope=Scope.GRAPH,
 )
+
+RUNS = Tool(
+    name="list_runs",
+    path="runs",
+    title="List runs",
+    description="Answered searches as they were kept, newest first.",
+    not_for="Not for searching.",
+    request=RunsRequest,
+    result=RunsResult,
+    scope=Scope.OPERATE,
+)
+RUN = Tool(
+    name="show_run",
+    path="runs/show",
+    title="Show a run",
+    description="One answered search with every number that its hits' places came from.",
+    not_for="Not for a search of now: docs_search with `explain`.",
+    request=RunRequest,
+    result=RunResult,
+    scope=Scope.OPERATE,
+)
+REPLAY = Tool(
+    name="replay_run",
+    path="runs/replay",
+    title="Replay a run",
+    description="Asks a kept run's search again, and says which hits stand elsewhere now.",
+    not_for="Not for a search of now: docs_search.",
+    request=ReplayRequest,
+    result=ReplayResult,
+    scope=Scope.OPERATE,
+)
+
+OPERATOR_TOOLS: tuple[Tool[Request, Result], ...] = (RUNS, RUN, REPLAY)  # type: ignore[assignment]
+"""What an operator asks over REST and on the command line; agents and readers are not offered them."""
 
 TOOLS: tuple[Tool[Request, Result], ...] = (  # type: ignore[assignment]
     SEARCH,

@@ -28,7 +28,7 @@ from service.observation import Kind, Piece, Work, findings_fact
 from service.ports import GraphReader, LexicalIndex, VectorIndex
 from service.publishing.doctor import Doctor
 from service.publishing.publisher import Publisher
-from service.retrieval import listing, pipeline, why_not
+from service.retrieval import listing, pipeline, runs, why_not
 from service.retrieval.engines import Retrieval
 from service.tools import catalogue, estate
 from service.tools.catalog_page import catalog
@@ -56,6 +56,9 @@ _FUNCTIONS: Mapping[str, Callable[[Any, Principal, Retrieval], Awaitable[Result]
     catalogue.SUGGEST.name: suggest,
     catalogue.GRAPH_QUERY.name: query_graph,
     catalogue.SCHEMA.name: describe_schema,
+    catalogue.RUNS.name: runs.list_runs,
+    catalogue.RUN.name: runs.show_run,
+    catalogue.REPLAY.name: pipeline.replay_run,
     estate.SNAPSHOT.name: snapshot,
     estate.DOCUMENT.name: document,
     estate.CATALOG.name: catalog,

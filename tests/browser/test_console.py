@@ -41,6 +41,18 @@ def test_the_answer_of_the_last_key_stays(url, open_page, toolbox):
     assert [request.text for request in toolbox.asked if request is not None][-1] == "rank fusion votes"
 
 
+def test_only_what_was_asked_to_the_end_is_kept_as_a_run(url, open_page, toolbox):
+    page = open_page(url)
+    expect(page.get_by_role("searchbox")).to_be_focused()
+    page.keyboard.type("rank fusion")
+    expect(page).to_have_title("rank fusion · Cogitave Query")
+    assert not any(request.logged for request in toolbox.asked if request is not None)
+    expect(page).to_have_url(f"{url}/?q=rank+fusion")
+    page.keyboard.press("Enter")
+    page.wait_for_function("history.length > 2")
+    assert toolbox.asked[-1].logged
+
+
 def test_hits_are_walked_by_keys(url, open_page):
     page = open_page(f"{url}/?q=fusion")
     page.keyboard.press("/")

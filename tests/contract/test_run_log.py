@@ -36,3 +36,14 @@ async def test_a_record_that_is_no_json_costs_nobody_else(run_log: RunLog) -> No
     run_log.append(circle)
     run_log.append({"number": 2})
     assert {run["number"] for run in run_log.recent(3) if "number" in run} == {1, 2}
+
+
+async def test_a_run_is_found_by_its_id_while_it_is_kept(run_log: RunLog) -> None:
+    for number in range(LOGGED_RUNS + 5):
+        run_log.append({"runId": f"run {number}", "number": number})
+    found = run_log.find(f"run {LOGGED_RUNS + 4}")
+    assert found is not None
+    assert found["number"] == LOGGED_RUNS + 4
+    assert run_log.find("run 0") is None
+    assert run_log.find("' OR 1 = 1 --") is None
+    assert run_log.find("") is None

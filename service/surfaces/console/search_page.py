@@ -25,6 +25,8 @@ class SearchLink:
     filters: tuple[Pair, ...] = ()
     cursor: str | None = None
     uid: str = ""
+    typing: bool = False
+    """Whether the text is still being typed: the script says so, and what it may become is not worth keeping."""
 
     @classmethod
     def read(cls, parameters: QueryParams) -> "SearchLink":
@@ -34,6 +36,7 @@ class SearchLink:
             filters=tuple(dict.fromkeys((name, value) for name, _, value in pairs)),
             cursor=parameters.get("cursor") or None,
             uid=parameters.get("uid", "").strip(),
+            typing="typing" in parameters,
         )
 
     @property
@@ -44,7 +47,14 @@ class SearchLink:
         values: dict[str, list[str]] = {}
         for name, value in self.filters:
             values.setdefault(name, []).append(value)
-        return SearchRequest(text=self.text, filter=values, facets=list(_OFFERED), cursor=self.cursor, explain=True)
+        return SearchRequest(
+            text=self.text,
+            filter=values,
+            facets=list(_OFFERED),
+            cursor=self.cursor,
+            explain=True,
+            logged=not self.typing,
+        )
 
     def with_cursor(self, cursor: str | None) -> "SearchLink":
         return replace(self, cursor=cursor, uid="")

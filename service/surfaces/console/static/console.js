@@ -25,7 +25,7 @@ document.addEventListener("keydown", steer);
 
 function later() {
   clearTimeout(waiting);
-  waiting = setTimeout(() => ask(), PAUSE);
+  waiting = setTimeout(() => ask({ typing: true }), PAUSE);
 }
 
 function address(of) {
@@ -33,9 +33,10 @@ function address(of) {
   return fields.get("q")?.trim() ? `/?${fields}` : "/";
 }
 
-async function ask({ address: to = address(form), remember = false, keep = false } = {}) {
+async function ask({ address: to = address(form), remember = false, keep = false, typing = false } = {}) {
   clearTimeout(waiting);
-  const page = await get(to);
+  // What is still being typed is answered, and not kept as a run.
+  const page = await get(typing && to !== "/" ? `${to}&typing` : to);
   if (!page) return;
   for (const id of REPLACED) replace(id, page);
   document.title = page.title;
