@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -12,6 +12,7 @@ import httpx
 import jwt
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from fastapi import FastAPI
+from starlette.routing import Mount
 
 from service.domain.deadline import Deadline
 from service.domain.errors import EngineUnavailable
@@ -168,3 +169,15 @@ async def service(toolbox: Toolbox, settings: Settings = REQUIRED) -> AsyncItera
         transport = httpx.ASGITransport(app)
         async with httpx.AsyncClient(transport=transport, base_url="http://localhost", timeout=60) as client:
             yield Service(app, client, keys, issuer, audit)
+
+
+def listed_routes(routes: Iterable[Any]) -> Iterator[tuple[str, str]]:
+    """Every (method, path) that an application answers, from its live routes."""
+    for route in routes:
+        if isinstance(route, Mount):
+            yield "GET", f"{route.path}/console.css"
+        elif hasattr(route, "effective_candidates"):
+            yield from listed_routes(route.effective_candidates())
+        else:
+            for method in sorted(route.methods - {"HEAD"}):
+                yield method, str(route.path)
