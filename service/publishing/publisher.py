@@ -10,12 +10,12 @@ import asyncio
 import time
 import uuid
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from service.domain.diagnostics import Diagnostic, Severity
+from service.domain.diagnostics import Diagnostic, PublishDiagnostics, Severity
 from service.domain.errors import PublishFailed, PublishInProgress
 from service.domain.graph import ontology_hash
 from service.domain.progress import Progress, silent
@@ -127,13 +127,25 @@ class Publisher:
         plan = await self.planner.reading(reading)
         if strict:
             _refuse_findings(plan.diagnostics)
-        return await self._finish(plan, dry_run, started, progress)
+        result = await self._finish(plan, dry_run, started, progress)
+        if not dry_run:
+            await self.store.keep_diagnostics(self._diagnostics(plan, reading.docsets))
+        return result
 
     async def _finish(self, plan: Plan, dry_run: bool, started: float, progress: Progress) -> PublishResult:
         embedded = 0
         if not dry_run and not plan.difference.is_empty:
             embedded = await self._carry_out(plan, progress)
         return _result(plan, embedded, dry_run, time.perf_counter() - started)
+
+    def _diagnostics(self, plan: Plan, docsets: Collection[str]) -> PublishDiagnostics:
+        return PublishDiagnostics.of(
+            plan.diagnostics,
+            published_at=datetime.now(UTC).isoformat(timespec="seconds"),
+            content_root=plan.content_root,
+            docsets=docsets,
+            most=self.settings.kept_diagnostics,
+        )
 
     async def _recover(self, progress: Progress) -> None:
         if not self._migrated:
@@ -226,18 +238,7 @@ def _result(plan: Plan, embedded: int, dry_run: bool, seconds: float) -> Publish
         changed=len(difference.changed),
         removed=len(difference.removed),
         unchanged=difference.unchanged,
-        diagnostics=[
-            DiagnosticResult(
-                severity=found.severity.value,
-                code=found.code,
-                file=found.file,
-                line=found.line,
-                column=found.column,
-                message=found.message,
-                fix=found.fix,
-            )
-            for found in plan.diagnostics
-        ],
+        diagnostics=[DiagnosticResult.of(found) for found in plan.diagnostics],
         content_root=plan.content_root,
         generation=plan.previous.generation + (0 if dry_run or difference.is_empty else 1),
         embedded=embedded,

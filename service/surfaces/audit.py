@@ -15,7 +15,7 @@ from service.domain.errors import PublishFailed, Refused, Unavailable
 from service.domain.principal import OWNER, Principal
 from service.domain.progress import Progress, silent
 from service.domain.requests import PublishRequest
-from service.domain.results import DoctorResult, PublishResult, ReadinessResult, Result, RootsResult
+from service.domain.results import DiagnosticsResult, DoctorResult, PublishResult, ReadinessResult, Result, RootsResult
 from service.domain.submission import MissingRequest, MissingResult, Submission
 from service.ports import AuditLog
 from service.surfaces.problems import Problem
@@ -97,6 +97,9 @@ class AuditedToolbox:
     async def doctor(self, repair: bool, progress: Progress = silent) -> DoctorResult:
         work = self._toolbox.doctor(repair, progress)
         return await (self._audited("repair", work, {}, lambda _: {}) if repair else work)
+
+    async def diagnostics(self) -> DiagnosticsResult:
+        return await self._toolbox.diagnostics()
 
     async def roots(self) -> RootsResult:
         return await self._toolbox.roots()

@@ -14,6 +14,9 @@ from service.domain.principal import Principal
 from service.domain.progress import Progress, silent
 from service.domain.requests import PublishRequest, SearchRequest
 from service.domain.results import (
+    DiagnosticCount,
+    DiagnosticResult,
+    DiagnosticsResult,
     DoctorResult,
     EngineReport,
     PublishResult,
@@ -119,6 +122,22 @@ class LocalToolbox:
                 )
                 for root in await self.retrieval.store.roots()
             ]
+        )
+
+    async def diagnostics(self) -> DiagnosticsResult:
+        """What the last publish found, as far as it is kept."""
+        found = await self.publisher.store.diagnostics()
+        if found is None:
+            return DiagnosticsResult(published_at="", content_root="", docsets=[], counts=[], diagnostics=[])
+        return DiagnosticsResult(
+            published_at=found.published_at,
+            content_root=found.content_root,
+            docsets=list(found.docsets),
+            counts=[
+                DiagnosticCount(severity=severity.value, code=code, count=count)
+                for severity, code, count in found.counts
+            ],
+            diagnostics=[DiagnosticResult.of(diagnostic) for diagnostic in found.kept],
         )
 
     async def doctor(self, repair: bool, progress: Progress = silent) -> DoctorResult:

@@ -9,7 +9,7 @@ from typing import Protocol
 from service.domain.principal import Principal
 from service.domain.progress import Progress, silent
 from service.domain.requests import PublishRequest
-from service.domain.results import DoctorResult, PublishResult, ReadinessResult, RootsResult
+from service.domain.results import DiagnosticsResult, DoctorResult, PublishResult, ReadinessResult, RootsResult
 from service.domain.submission import MissingRequest, MissingResult, Submission
 from service.tools.catalogue import Asked, Given, Tool
 
@@ -32,6 +32,9 @@ class Toolbox(Protocol):
     async def rollback(self, content_root: str, progress: Progress = silent) -> PublishResult: ...
 
     async def roots(self) -> RootsResult: ...
+
+    async def diagnostics(self) -> DiagnosticsResult:
+        """What the last publish found in the sources."""
 
     async def doctor(self, repair: bool, progress: Progress = silent) -> DoctorResult: ...
 

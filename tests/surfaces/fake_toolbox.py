@@ -44,6 +44,7 @@ from service.domain.results import (
     AnchorResult,
     CodeSample,
     DiagnosticResult,
+    DiagnosticsResult,
     DoctorResult,
     EdgeResult,
     EngineReport,
@@ -88,6 +89,31 @@ from service.tools.catalogue import Asked, Given, Tool
 from service.tools.toolbox import Progress, silent
 
 ROOT = "c0ffee" * 10 + "c0ff"
+DIAGNOSTICS = {
+    "published_at": "2026-01-01T00:00:00+00:00",
+    "content_root": ROOT,
+    "docsets": ["manual"],
+    "counts": [
+        {"severity": "error", "code": "redirect_loop", "count": 1},
+        {"severity": "warning", "code": "xref_broken", "count": 3},
+    ],
+    "diagnostics": [
+        {
+            "severity": severity,
+            "code": code,
+            "file": file,
+            "line": line,
+            "column": 1,
+            "message": f"<b>{code}</b> in {file}.",
+            "fix": "Did you mean manual.page-1?",
+        }
+        for severity, code, file, line in (
+            ("error", "redirect_loop", ".openpublishing.redirection.json", 4),
+            ("warning", "xref_broken", "articles/fusion.md", 12),
+            ("warning", "xref_broken", "articles/graph.md", 7),
+        )
+    ],
+}
 K = 60
 WINDOW = 25
 """Hits that any search of the fake finds in all."""
@@ -532,6 +558,10 @@ class FakeToolbox:
                 ]
             }
         )
+
+    async def diagnostics(self) -> DiagnosticsResult:
+        await self._meet(None)
+        return DiagnosticsResult.model_validate(DIAGNOSTICS)
 
     async def doctor(self, repair: bool, progress: Progress = silent) -> DoctorResult:
         await self._meet(repair)

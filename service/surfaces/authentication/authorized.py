@@ -3,7 +3,7 @@
 from service.domain.principal import Principal
 from service.domain.progress import Progress, silent
 from service.domain.requests import PublishRequest
-from service.domain.results import DoctorResult, PublishResult, ReadinessResult, RootsResult
+from service.domain.results import DiagnosticsResult, DoctorResult, PublishResult, ReadinessResult, RootsResult
 from service.domain.submission import MissingRequest, MissingResult, Submission
 from service.surfaces.problems import ScopeMissing
 from service.tools.catalogue import Asked, Given, Tool
@@ -33,6 +33,9 @@ class AuthorizedToolbox:
 
     async def rollback(self, content_root: str, progress: Progress = silent) -> PublishResult:
         return await self._toolbox.rollback(content_root, progress)
+
+    async def diagnostics(self) -> DiagnosticsResult:
+        return await self._toolbox.diagnostics()
 
     async def roots(self) -> RootsResult:
         return await self._toolbox.roots()
