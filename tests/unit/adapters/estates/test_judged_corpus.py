@@ -2,12 +2,17 @@ import gzip
 import json
 from pathlib import Path
 
+import pytest
+
 from adapters.estates import ReadingRules, reader_for
 from adapters.estates.judged_corpus import CorpusReader
 from service.domain.content import NodeRecord
-from service.domain.diagnostics import Diagnostic
+from service.domain.diagnostics import Diagnostic, EstateRefused
+from tests.unit.adapters.estates.estate import read, read_folder, write
 
 DOCUMENTS = [{"_id": "d 1", "title": "One", "text": "The first."}, {"_id": 2, "text": "The second."}]
+
+LINES = "".join(json.dumps({"_id": name, "title": name, "text": "Words."}) + "\n" for name in ("a", "b"))
 
 
 def test_a_corpus_is_a_page_a_document(tmp_path: Path) -> None:
@@ -40,3 +45,27 @@ def test_a_corpus_that_breaks_off_is_a_finding(tmp_path: Path) -> None:
     (found,) = CorpusReader(ReadingRules()).read(tmp_path, "set")
     assert isinstance(found, Diagnostic)
     assert found.code == "corpus_unreadable"
+
+
+def test_the_estates_rules_hold_for_it(tmp_path: Path) -> None:
+    rules = "visibility:\n  default: staff\n"
+    estate = read(tmp_path, {"corpus.jsonl": LINES, "cogitave-query.yml": rules})
+    assert {record.node.visible_to for record in estate.records} == {("staff",)}
+    (tmp_path / "cogitave-query.yml").write_text("visibility: staff")
+    with pytest.raises(EstateRefused):
+        list(reader_for(tmp_path, ReadingRules()).read(tmp_path, "d"))
+
+
+def test_a_document_that_unpacks_without_end_is_left_out(tmp_path: Path) -> None:
+    swollen = json.dumps({"_id": "big", "text": "x" * 5_000_000}) + "\n" + LINES
+    estate = read(tmp_path, {"corpus.jsonl.gz": gzip.compress(swollen.encode())}, ReadingRules(page_bytes=2_048))
+    assert estate.found("file_too_large") == [("corpus.jsonl.gz", 1)]
+    assert [record.node.identity.uid for record in estate.records] == ["a", "b"]
+
+
+def test_a_corpus_that_lies_elsewhere_is_not_read(tmp_path: Path) -> None:
+    write(tmp_path, {"secret.jsonl": LINES, "estate/readme.txt": ""})
+    (tmp_path / "estate" / "corpus.jsonl").symlink_to(tmp_path / "secret.jsonl")
+    estate = read_folder(tmp_path / "estate")
+    assert estate.records == ()
+    assert estate.found("path_outside_estate") == [("corpus.jsonl", 1)]
