@@ -23,6 +23,9 @@ def open_client(url: str, key: str = "", *, connections: int = 32, seconds: floa
         timeout=math.ceil(seconds),
         # The client's own limits are none at all for an address of this machine, and it would keep no connection.
         transport=BoundedTransport(connections),
+        # A compressed answer comes in pieces, of which the server holds back the last until the first is acknowledged:
+        # 40 ms a request.
+        headers={"Accept-Encoding": "identity"},
         # It would ask at once, and the service starts before its engines.
         check_compatibility=False,
     )
