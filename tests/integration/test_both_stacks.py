@@ -1,4 +1,7 @@
-"""One estate on the embedded engines and on real Neo4j and OpenSearch: the same nodes, counts, rows and refusals."""
+"""One estate on the embedded engines and on the real ones: the same nodes, counts, rows and refusals.
+
+Real are Neo4j and OpenSearch, and Qdrant where there is a server; else the real stack keeps its vectors in qdrant-edge.
+"""
 
 import asyncio
 import uuid
@@ -20,6 +23,7 @@ from tests.neo4j_database import empty_database
 
 pytestmark = [pytest.mark.engines, pytest.mark.timeout(600)]
 
+URLS = ("neo4j_url", "opensearch_url", "qdrant_url")
 MANUAL = Path(__file__).resolve().parents[2] / "docs"
 
 QUESTIONS = [
@@ -51,7 +55,10 @@ class Stacks:
 
 @pytest.fixture(scope="module")
 def stacks(
-    tmp_path_factory: pytest.TempPathFactory, neo4j_server: Neo4jAddress, opensearch_server: str
+    tmp_path_factory: pytest.TempPathFactory,
+    neo4j_server: Neo4jAddress,
+    opensearch_server: str,
+    real_qdrant_url: str | None,
 ) -> Iterator[Stacks]:
     folder = tmp_path_factory.mktemp("stacks")
     asyncio.run(_emptied(neo4j_server))
@@ -60,6 +67,7 @@ def stacks(
         neo4j_user=neo4j_server.user,
         neo4j_password=SecretStr(neo4j_server.password),
         opensearch_url=opensearch_server,
+        qdrant_url=real_qdrant_url or "",
         engine_prefix=f"test-{uuid.uuid4().hex[:8]}",
         request_deadline=60_000,
         facet_deadline=20_000,
@@ -69,7 +77,7 @@ def stacks(
         lexical_deadline=20_000,
         vector_deadline=20_000,
     )
-    with running(folder / "embedded", settings.model_copy(update={"neo4j_url": "", "opensearch_url": ""})) as embedded:
+    with running(folder / "embedded", settings.model_copy(update=dict.fromkeys(URLS, ""))) as embedded:
         embedded.publish(MANUAL)
         with running(folder / "real", settings) as real:
             real.publish(MANUAL)
