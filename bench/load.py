@@ -44,22 +44,36 @@ class Load:
 
 def _post(path: str, body: object, headers: str = "") -> bytes:
     text = json.dumps(body).encode()
-    head = f"POST {path} HTTP/1.1\r\nHost: load\r\nContent-Type: application/json\r\n{headers}"
+    head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n{headers}"
     return f"{head}Content-Length: {len(text)}\r\n\r\n".encode() + text
 
 
 def _get(path: str, headers: str = "") -> bytes:
-    return f"GET {path} HTTP/1.1\r\nHost: load\r\n{headers}\r\n".encode()
+    return f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n{headers}\r\n".encode()
 
 
-def _mcp(text: str) -> bytes:
-    call = {"name": "docs_search", "arguments": {"text": text}}
-    headers = "Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2025-11-25\r\n"
-    return _post("/mcp", {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}, headers)
+def _mcp(text: str, revision: str) -> bytes:
+    about = {"clientInfo": {"name": "load", "version": "1"}, "protocolVersion": revision, "clientCapabilities": {}}
+    params = {
+        "name": "docs_search",
+        "arguments": {"text": text},
+        "_meta": {f"io.modelcontextprotocol/{name}": value for name, value in about.items()},
+    }
+    headers = {
+        "Accept": "application/json, text/event-stream",
+        "MCP-Protocol-Version": revision,
+        "Mcp-Method": "tools/call",
+        "Mcp-Name": "docs_search",
+    }
+    lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+    return _post("/mcp", {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}, lines)
 
 
 SEARCH = Load("POST /v1/search", [_post("/v1/search", {"text": text}) for text in _QUERIES])
-MCP = Load("MCP docs_search", [_mcp(text) for text in _QUERIES])
+MCP = tuple(
+    Load(f"MCP docs_search, {revision}", [_mcp(text, revision) for text in _QUERIES])
+    for revision in ("2026-07-28", "2025-11-25")
+)
 LIVE = Load("GET /livez", [_get("/livez")])
 
 
@@ -67,7 +81,7 @@ async def main(estate: Path, requests: int) -> None:
     say_stack("fastapi", "uvicorn", "pydantic", "mcp")
     with tempfile.TemporaryDirectory() as data:
         async with _server(Path(data), estate) as (port, pid):
-            loads = (SEARCH, MCP, *await _by_uid(port), LIVE)
+            loads = (SEARCH, *MCP, *await _by_uid(port), LIVE)
             for load in loads:
                 await _run(port, load, 8, 400)  # caches and threads
             before = _resident(pid)

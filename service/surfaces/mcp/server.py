@@ -67,18 +67,13 @@ class AgentSurface:
             title=TITLE,
             version=version(),
             instructions=INSTRUCTIONS.format(tokens=self.settings.agent_tokens),
-            get_tool_input_schema=self.input_schema,  # or else each call would list all tools for one schema
+            get_tool_input_schema=_no_schema,
             on_list_tools=self.list_tools,
             on_call_tool=self.call_tool,
             on_list_resources=self.list_resources,
             on_list_resource_templates=self.list_resource_templates,
             on_read_resource=self.read_resource,
         )
-
-    def input_schema(self, name: str) -> dict[str, Any] | None:
-        """Of one tool; None where there is none of that name."""
-        offer = self.offers.get(name)
-        return None if offer is None else offer.tool.input_schema
 
     async def list_tools(self, _context: Context, _params: Page) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[offer.tool for offer in self.offers.values()])
@@ -190,6 +185,10 @@ async def serve_stdio(surface: AgentSurface) -> None:
     server = surface.server()
     async with stdio_server() as (incoming, outgoing):
         await server.run(incoming, outgoing, server.create_initialization_options())
+
+
+def _no_schema(_name: str) -> None:
+    """What the SDK would compare headers with at each call: here no parameter of a tool comes by a header."""
 
 
 def _content(document: str, *, is_error: bool = False) -> types.CallToolResult:
