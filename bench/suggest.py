@@ -52,7 +52,7 @@ class MadeReader:
 def made(quick: bool) -> list[NodeRecord]:
     """The estates' own nodes, and as often as it takes again under other uids and titles."""
     own = [record for name in ESTATES[: 1 if quick else None] for record in records_of(name)]
-    named = [record for record in own if record.node.kind is not NodeKind.CODE_SAMPLE]
+    named = [record for record in own if record.node.kind not in (NodeKind.CODE_SAMPLE, NodeKind.RETIRED)]
     records = {record.node.identity: NodeRecord(record.node, ()) for record in named}
     words = sorted({word for record in named for word in typed_words(record.node.title) if len(word) > 3})
     draw = random.Random(7)

@@ -120,9 +120,7 @@ class Settings(BaseModel):
     requests_at_once: int = _row(
         128, "Requests that are worked on at once; one more is answered 503.", "requests", ge=1
     )
-    caller_requests: int = _row(
-        16, "Requests of one caller that are worked on at once, before 429.", "requests", ge=1
-    )
+    caller_requests: int = _row(16, "Requests of one caller that are worked on at once, before 429.", "requests", ge=1)
     caller_rate: int = _row(1_200, "Requests a minute that one caller may make, where callers say who they are.", ge=1)
     address_rate: int = _row(300, "Requests a minute from one address, of callers without credentials.", ge=1)
     redis_url: SecretStr = _row(
@@ -178,7 +176,7 @@ class Settings(BaseModel):
     xref_suggestions: int = _row(5, "Suggestions for a uid that is not found.", "uids", ge=0)
     suggest_limit: int = _row(8, "Suggestions when the request names no limit.", "suggestions", ge=1)
     suggest_limit_cap: int = _row(50, "Most suggestions; a higher limit is refused.", "suggestions", ge=1)
-    suggest_candidates: int = _row(200, "Nodes that suggestions are chosen from.", "nodes", ge=1)
+    suggest_candidates: int = _row(100, "Nodes that suggestions are chosen from.", "nodes", ge=1)
     fetch_batch: int = _row(20, "Most nodes that are fetched at once.", "nodes", ge=1)
     node_edges: int = _row(200, "Most edges shown of one node.", "edges", ge=1)
     anchor_limit: int = _row(8, "Most nodes that a query is anchored to.", "nodes", ge=0)
@@ -293,15 +291,11 @@ class Settings(BaseModel):
     publish_heartbeat: int = _row(
         1_000, "Longest silence of a server that publishes in a command's place.", "milliseconds", ge=10
     )
-    publish_bytes: int = _row(
-        67_108_864, "Largest publish of a client that read the estates itself.", "bytes", ge=1024
-    )
+    publish_bytes: int = _row(67_108_864, "Largest publish of a client that read the estates itself.", "bytes", ge=1024)
     publish_upload_deadline: int = _row(
         300_000, "Time in which such a publish must have been received.", "milliseconds", ge=10
     )
-    server_key: SecretStr = _row(
-        SecretStr(""), "API key that `publish --server` presents; from the environment only."
-    )
+    server_key: SecretStr = _row(SecretStr(""), "API key that `publish --server` presents; from the environment only.")
     watch_interval: int = _row(
         250, "How often `publish --watch` looks whether a file has changed.", "milliseconds", ge=10
     )

@@ -82,7 +82,10 @@ class FacetCounter:
     _counted: Computations[tuple[str, NodeFilter, frozenset[str]], Counts] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.profile = replace(self.profile, clauses="extended", max_rows=self.settings.facet_values)
+        rows = self.settings.facet_values
+        self.profile = replace(
+            self.profile, clauses="extended", max_rows=rows, default_rows=min(rows, self.profile.default_rows)
+        )
         self._counted = Computations("facets", self.settings.facet_cache, self.lookups)
 
     def forget(self) -> None:

@@ -2,11 +2,12 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from service.domain.deadline import Deadline
 from service.domain.errors import AllLegsDown, LimitOutOfRange
+from service.domain.graph import NodeIdentity
 from service.domain.names import edits_forgiven, edits_to_begin, folded, name_words, node_names, typed_words
 from service.domain.principal import Principal
 from service.domain.requests import SuggestRequest
@@ -36,11 +37,13 @@ async def suggest(request: SuggestRequest, principal: Principal, retrieval: Retr
             if typed_words(text) and len(found) < size:
                 statement = nodes_by_name(text, principal.audiences, settings.suggest_candidates, typos=typos)
                 rows = await retrieval.graph.run(statement, deadline=deadline)
-                for candidate in sorted(_candidate(text, row) for row in rows.by_column()):
-                    found.setdefault(candidate.shown, candidate)
+                held = {candidate.identity for candidate in found.values()}
+                for candidate in sorted(_candidate(text, row, typos) for row in rows.by_column()):
+                    if candidate.identity not in held:
+                        found.setdefault(candidate.shown, candidate)
         if (await retrieval.store.snapshot()).content_root == snapshot.content_root:
             return SuggestResult(
-                suggestions=[candidate.suggestion for candidate in sorted(found.values())[:size]],
+                suggestions=[candidate.suggestion() for candidate in sorted(found.values())[:size]],
                 content_root=snapshot.content_root,
                 took_ms=(time.perf_counter() - started) * 1000,
             )
@@ -60,7 +63,7 @@ class _Candidate:
     """A node by its closest name; the fields are in the order that decides.
 
     distance: 0 the name is the text, 1 it begins with it, 2 a word of it does, 3 its words begin like the text's in any
-    order; beyond that, the letters that are wrong.
+    order; beyond that, its words are spread over several names, or the letters that are wrong.
     """
 
     distance: int
@@ -68,17 +71,28 @@ class _Candidate:
     shown: str
     locale: str
     uid: str
-    suggestion: Suggestion
+    name: str = field(compare=False)
+    matched: str = field(compare=False)
+    row: Mapping[str, Any] = field(compare=False)
+
+    @property
+    def identity(self) -> NodeIdentity:
+        return NodeIdentity(self.uid, self.locale)
+
+    def suggestion(self) -> Suggestion:
+        shown = {name: self.row[name] for name in ("kind", "title", "url")}
+        named = {"uid": self.uid, "locale": self.locale, "text": self.name, "matched": self.matched}
+        return Suggestion.model_validate(shown | named)
 
 
-def _candidate(text: str, row: Mapping[str, Any]) -> _Candidate:
+def _candidate(text: str, row: Mapping[str, Any], typos: bool) -> _Candidate:
     """`shown` is what two nodes may share and are then one suggestion: their title, or else each its own uid."""
     title, uid, aliases = row["title"], row["uid"], row["aliases"] or ()
     typed, words = folded(text), typed_words(text)
     names = (title, uid, *aliases)
-    distance, length, number = min((_distance(typed, words, name), len(name), n) for n, name in enumerate(names))
+    distance, length, number = min((_distance(typed, words, name, typos), len(name), n) for n, name in enumerate(names))
     matched = ("title", "uid")[number] if number < 2 else "alias"
-    if distance > _IN_ANY_ORDER:
+    if typos and distance > _IN_ANY_ORDER:
         # Some of the words may be of the title, and others of the uid.
         every = name_words(node_names(row["kind"], uid, title, aliases))
         distance = min(distance, _IN_ANY_ORDER + _edits(words, every))
@@ -88,17 +102,17 @@ def _candidate(text: str, row: Mapping[str, Any]) -> _Candidate:
         folded(title) if matched == "title" else uid,
         row["locale"],
         uid,
-        Suggestion.model_validate(
-            {"uid": uid, "locale": row["locale"], "kind": row["kind"], "title": title, "url": row["url"]}
-            | {"text": names[number], "matched": matched}
-        ),
+        names[number],
+        matched,
+        row,
     )
 
 
 _IN_ANY_ORDER = 3
 
 
-def _distance(typed: str, words: Sequence[str], name: str) -> int:
+def _distance(typed: str, words: Sequence[str], name: str, typos: bool) -> int:
+    """How far a name is from the text; where no typing errors are in play, what was found has every word somewhere."""
     whole = folded(name)
     if whole == typed:
         return 0
@@ -109,7 +123,10 @@ def _distance(typed: str, words: Sequence[str], name: str) -> int:
         if not whole[at - 1].isalnum():
             return 2
         at = whole.find(typed, at + 1)
-    return _IN_ANY_ORDER + _edits(words, name_words([name]))
+    held = name_words([name])
+    if all(any(other.startswith(word) for other in held) for word in words):
+        return _IN_ANY_ORDER
+    return _IN_ANY_ORDER + (_edits(words, held) if typos else 1)
 
 
 def _edits(words: Sequence[str], among: Sequence[str]) -> int:
