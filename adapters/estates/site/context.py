@@ -132,7 +132,7 @@ class SiteContext:
                 snippet.file,
                 snippet.line,
                 "snippet_missing",
-                f"The snippet's source {path} is not in the estate.",
+                f"The snippet '{snippet.source}' is not in the estate: there is no {path}.",
                 "Add the file, or publish its repository as well.",
                 Severity.NOTE,
             )
@@ -186,7 +186,12 @@ class SiteContext:
             code = "include_missing" if error.code == "file_missing" else error.code
             self.diagnostics.append(
                 Diagnostic(
-                    including, line, code, f"The include was left out: {error.message}", Severity.WARNING, fix=error.fix
+                    including,
+                    line,
+                    code,
+                    f"The include '{href}' was left out: {error.message}",
+                    Severity.WARNING,
+                    fix=error.fix,
                 )
             )
             return None

@@ -11,6 +11,7 @@ from adapters.estates.metadata import Metadata
 from adapters.estates.rules import ReadingRules
 from adapters.estates.site.articles import read_article
 from adapters.estates.site.base import with_base
+from adapters.estates.site.columns import with_column
 from adapters.estates.site.configuration import ContentRoot
 from adapters.estates.site.context import SiteContext
 from adapters.estates.site.dialect import Dialect
@@ -112,8 +113,13 @@ def _read_pages(index: EstateIndex, pages: RememberedPages, context: SiteContext
 
 
 def _read_page(entry: PageEntry, context: SiteContext, resolver: LinkResolver) -> Iterator[NodeRecord | Diagnostic]:
+    lines: list[str] | None = None
     try:
-        yield from _read_source(entry, context, resolver, CodeSamples(context))
+        for found in _read_source(entry, context, resolver, CodeSamples(context)):
+            if isinstance(found, Diagnostic) and found.file == entry.path:
+                lines = lines or context.files.read(entry.path).text.split("\n")
+                found = with_column(found, lines)
+            yield found
     except FileUnreadable as error:
         yield error.diagnostic(entry.path)
 

@@ -403,3 +403,22 @@ def test_redirections_tell_the_address_that_no_configuration_names(tmp_path):
     assert estate.record("d/sub/b").node.url == "/site/en/sub/b"
     assert estate.edges("d/a", EdgeType.XREF) == [("site-link", "d/sub/b")]
     assert estate.edges("d/old1", EdgeType.SUPERSEDED_BY) == [("redirection", "d/sub/b")]
+
+
+def test_a_finding_stands_at_the_column_of_what_it_is_about(tmp_path):
+    body = (
+        "See <xref:core/instal>, then [there](gone.md).\n\n[!INCLUDE [x](../inc/gone.md)]\n\n"
+        "Old: [was](old.md), and [!code-sql[](none.sql)]\n"
+    )
+    files = {
+        "docs/core/a.md": page("core/start", body),
+        "docs/core/b.md": page("core/install"),
+        ".openpublishing.redirection.json": redirections(("docs/core/old.md", "/site/core/b")),
+    }
+    estate = site(tmp_path, files)
+    assert [(found.code, found.line, found.column) for found in sorted(estate.diagnostics)] == [
+        ("link_broken", 5, 38),
+        ("xref_broken", 5, 11),
+        ("include_missing", 7, 15),
+        ("superseded_target", 9, 12),
+    ]
