@@ -26,12 +26,16 @@ _UNWRITABLE_WORDS = (
     "quota exceeded",
 )
 
+_UNWRITTEN = frozenset({"SQLITE_IOERR_WRITE", "SQLITE_IOERR_FSYNC", "SQLITE_IOERR_TRUNCATE"})
+"""What sqlite says in words that tell nothing: "disk I/O error"."""
+
 
 def engine_failure(engine: str, error: BaseException) -> EngineUnavailable | DataFolderUnwritable:
     """The service's own error for what an engine raised: a disk that takes no more is told apart from the rest."""
     text = str(error)
     out_of_disk = isinstance(error, OSError) and error.errno in _UNWRITABLE
-    if out_of_disk or any(words in text.lower() for words in _UNWRITABLE_WORDS):
+    unwritten = getattr(error, "sqlite_errorname", None) in _UNWRITTEN
+    if out_of_disk or unwritten or any(words in text.lower() for words in _UNWRITABLE_WORDS):
         return DataFolderUnwritable(
             f"{engine} can't write to the data folder: {text}. Make room, or give it the right to."
         )
