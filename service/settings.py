@@ -138,6 +138,8 @@ class Settings(BaseModel):
     audit_files: int = _row(5, "Files of the audit log that are kept of each kind.", "files", ge=1)
     key_use_interval: int = _row(60, "How often a key's last use is written down.", "seconds", ge=1)
 
+    support_lines: int = _row(1_000, "Last log lines that a server keeps for a support bundle.", "lines", ge=0)
+
     # Requests
     query_characters: int = _row(2_000, "Longest query text; a longer one is refused.", "characters", ge=1)
     search_limit: int = _row(10, "Hits on a page when the request names no limit.", "hits", ge=1)

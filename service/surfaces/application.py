@@ -10,7 +10,7 @@ from service.surfaces.audit import Audit, AuditedToolbox
 from service.surfaces.authentication import Authentication, Authenticator, AuthorizedToolbox, anonymous
 from service.surfaces.authentication import metadata as access_metadata
 from service.surfaces.caller_limits import CallerLimits, Shedding
-from service.surfaces.console import sign_in
+from service.surfaces.console import diagnostics, sign_in
 from service.surfaces.graphql import http as graphql
 from service.surfaces.head_requests import HeadRequests
 from service.surfaces.http_headers import SecurityHeaders
@@ -22,6 +22,7 @@ from service.surfaces.metrics import Metrics
 from service.surfaces.observed_requests import ObservedRequests
 from service.surfaces.problems import Problem, ProblemResponses
 from service.surfaces.rates import Rates
+from service.surfaces.support import RecentLines
 from service.tools.toolbox import Toolbox
 
 
@@ -34,12 +35,13 @@ def application(
     observer: Observer | None = None,
     authenticator: Authenticator | None = None,
     audit_log: AuditLog | None = None,
+    recent: RecentLines | None = None,
 ) -> FastAPI:
     """The application over a toolbox that the caller opened and will close.
 
     owner_token: who sends it may do what is the owner's; None: nobody may. authenticator: knows other callers besides,
-    and the owner's token too. metrics: what the toolbox's work is counted
-    by; observer: what requests are told to, the metrics among it.
+    and the owner's token too. metrics: what the toolbox's work is counted by; observer: what requests are told to, the
+    metrics among it; recent: the last log lines.
     """
     app = FastAPI(title=openapi.TITLE, version=openapi.version(), docs_url=None, redoc_url=None)
     metrics = metrics or Metrics()
@@ -57,6 +59,7 @@ def application(
     app.state.settings = settings
     app.state.is_draining = False
     app.state.metrics = metrics
+    app.state.recent = recent
     app.state.problems = problems
     app.state.audit = audit
     app.state.authenticator = authenticator
@@ -71,10 +74,11 @@ def application(
     app.include_router(submissions.routes)
     app.include_router(console.pages)
     app.include_router(sign_in.pages)
+    app.include_router(diagnostics.pages)
     app.include_router(graphql.routes(settings, problems.seen))
     app.mount("/static", console.STATIC)
     agents = AgentSurface(toolbox, settings, answered=metrics.answer, seen=problems.seen)
-    app.routes.extend(mcp.routes(agents))
+    app.router.routes[:0] = mcp.routes(agents)  # first: agents should not wait while every other path is compared
     openapi.describe(app)
     app.add_middleware(HeadRequests)
     app.add_middleware(

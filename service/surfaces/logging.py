@@ -14,6 +14,7 @@ from service.domain.principal import Principal
 from service.domain.progress import Progress, silent
 from service.domain.requests import PublishRequest
 from service.domain.results import (
+    DiagnosticsResult,
     DoctorResult,
     GraphQueryResult,
     PublishResult,
@@ -33,8 +34,10 @@ QUIET_LIBRARIES = ("httpx", "httpcore", "asyncio", "opensearch", "neo4j", "qdran
 """Libraries that log each request they make, addresses and texts included: only their warnings are let through."""
 
 
-def configure_logging(level: str = "warning", stream: TextIO | None = None) -> None:
-    """Send every log record, ours and the libraries', to `stream` (stderr) from `level` on."""
+def configure_logging(
+    level: str = "warning", stream: TextIO | None = None, *, recent: logging.Handler | None = None
+) -> None:
+    """Send every log record, ours and the libraries', to `stream` (stderr) from `level` on, and to `recent`."""
     shared: list[structlog.typing.Processor] = [
         structlog.contextvars.merge_contextvars,
         _name_the_run,
@@ -50,19 +53,19 @@ def configure_logging(level: str = "warning", stream: TextIO | None = None) -> N
     )
     # A trace's local variables would bring every text and secret into the log.
     traces = structlog.tracebacks.ExceptionDictTransformer(show_locals=False)
-    handler = logging.StreamHandler(stream or sys.stderr)
-    handler.setFormatter(
-        structlog.stdlib.ProcessorFormatter(
-            foreign_pre_chain=shared,
-            processors=[
-                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                structlog.processors.ExceptionRenderer(traces),
-                structlog.processors.JSONRenderer(),
-            ],
-        )
+    formatter = structlog.stdlib.ProcessorFormatter(
+        foreign_pre_chain=shared,
+        processors=[
+            structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+            structlog.processors.ExceptionRenderer(traces),
+            structlog.processors.JSONRenderer(),
+        ],
     )
+    handlers = [logging.StreamHandler(stream or sys.stderr), *([recent] if recent else [])]
+    for handler in handlers:
+        handler.setFormatter(formatter)
     root = logging.getLogger()
-    root.handlers = [handler]
+    root.handlers = list(handlers)
     root.setLevel(level.upper())
     for name in QUIET_LIBRARIES:
         logging.getLogger(name).setLevel(logging.WARNING)
@@ -92,6 +95,9 @@ class LoggedToolbox:
 
     async def rollback(self, content_root: str, progress: Progress = silent) -> PublishResult:
         return await self._logged("rollback", self._toolbox.rollback(content_root, progress))
+
+    async def diagnostics(self) -> DiagnosticsResult:
+        return await self._logged("diagnostics", self._toolbox.diagnostics())
 
     async def roots(self) -> RootsResult:
         return await self._logged("roots", self._toolbox.roots())

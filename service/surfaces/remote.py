@@ -13,9 +13,10 @@ from service.domain import errors
 from service.domain.principal import Principal
 from service.domain.progress import Progress, silent
 from service.domain.requests import DoctorRequest, PublishRequest, Request, RollbackRequest
-from service.domain.results import DoctorResult, PublishResult, ReadinessResult, Result, RootsResult
+from service.domain.results import DiagnosticsResult, DoctorResult, PublishResult, ReadinessResult, Result, RootsResult
 from service.domain.submission import MissingRequest, MissingResult, Submission
 from service.settings import Settings
+from service.surfaces.support import SupportResult
 from service.tools.catalogue import Asked, Given, Tool
 
 Answered = TypeVar("Answered", bound=Result)
@@ -97,6 +98,17 @@ class RemoteToolbox:
         with self._server_errors():
             response = await self._client.get("/v1/roots")
         return _answered(RootsResult, response)
+
+    async def diagnostics(self) -> DiagnosticsResult:
+        with self._server_errors():
+            response = await self._client.get("/v1/diagnostics")
+        return _answered(DiagnosticsResult, response)
+
+    async def support(self) -> SupportResult:
+        """What the server tells of itself in a support bundle."""
+        with self._server_errors():
+            response = await self._client.get("/v1/support")
+        return _answered(SupportResult, response)
 
     async def doctor(self, repair: bool, progress: Progress = silent) -> DoctorResult:
         return await self._follow("doctor", DoctorRequest(repair=repair), DoctorResult, progress)

@@ -9,6 +9,7 @@
     POST /v1/publish           PublishRequest → a stream; this and what follows for the owner of the data folder only
     POST /v1/rollback          RollbackRequest → a stream
     POST /v1/doctor            DoctorRequest → a stream
+    GET  /v1/support           SupportResult
     GET  /v1/roots             RootsResult
     GET  /v1/diagnostics          DiagnosticsResult
     GET  /livez · /readyz · /metrics · /openapi.json
@@ -64,6 +65,7 @@ from service.surfaces.links import ETAG_HEADER, LINK_HEADER, Filtered, InLocale,
 from service.surfaces.metrics import MEDIA_TYPE as METRICS_MEDIA_TYPE
 from service.surfaces.progress_stream import progress_stream
 from service.surfaces.strict_json import read_json
+from service.surfaces.support import support
 from service.tools import catalogue
 from service.tools.catalogue import Asked, Given, Tool
 
@@ -325,6 +327,14 @@ async def roots(toolbox: Tools) -> Response:
 @owner.get("/diagnostics")
 async def diagnostics(toolbox: Tools) -> Response:
     return _json(await toolbox.diagnostics())
+
+
+@owner.get("/support")
+async def about_this_process(http: Request, toolbox: Tools, metrics: Instruments) -> Response:
+    """For a support bundle; it holds no secret and no word of a caller."""
+    state = http.app.state
+    lines = state.recent.lines() if state.recent is not None else []
+    return _json(await support(toolbox, state.settings, metrics=metrics.exposition().decode(), log=lines))
 
 
 async def _stream(http: Request, begin: Callable[[Progress], Coroutine[Any, Any, Result]]) -> Response:

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from service import bootstrap
+from service.domain.errors import EngineUnavailable
 from service.surfaces.command_line import access, main
 from tests.surfaces.fake_toolbox import ROOT, FakeToolbox
 
@@ -91,3 +92,27 @@ def test_a_migration_is_planned_then_done_then_over(monkeypatch, document, capsy
     assert migrator.done == [1]
     assert main(["migrate"]) == 0
     assert "Nothing to do." in capsys.readouterr().out
+
+
+def test_the_doctor_is_quiet_when_all_is_well(stores, capsys):
+    """What cron mails is whatever is printed."""
+    assert main(["doctor", "--quiet"]) == 1
+    assert "passage_missing" in capsys.readouterr().out
+    assert main(["doctor", "--quiet", "--repair"]) == 0
+    assert main(["--json", "doctor", "--quiet", "--repair"]) == 0
+    said = capsys.readouterr()
+    assert (said.out, said.err) == ("", "")
+
+
+def test_a_doctor_that_can_not_look_is_told_apart_by_its_document(stores, document):
+    stores.failure = EngineUnavailable("qdrant", "closed")
+    code, answer = document("doctor", "--quiet")
+    assert (code, answer["error"]["code"]) == (1, "engine_unavailable")
+
+
+def test_a_backup_of_nothing_and_a_restore_of_nothing_are_refused(document, tmp_path):
+    code, answer = document("--data", str(tmp_path / "data"), "backup", str(tmp_path / "b.tar"))
+    assert (code, answer["error"]["code"]) == (3, "backup_impossible")
+    code, answer = document("--data", str(tmp_path / "data"), "restore", str(tmp_path / "b.tar"))
+    assert (code, answer["error"]["code"]) == (3, "backup_invalid")
+    assert list(tmp_path.iterdir()) == []

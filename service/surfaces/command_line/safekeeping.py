@@ -5,11 +5,13 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.text import Text
 
 from service.domain.upkeep import ReembedEstimate
 from service.surfaces.command_line import pages, upkeep_pages
 from service.surfaces.command_line.endings import DONE, FAILED
 from service.surfaces.command_line.invocation import Invocation
+from service.surfaces.command_line.output import printable
 
 commands = typer.Typer()
 
@@ -41,6 +43,24 @@ def restore(
         result = asyncio.run(bootstrap.restore(invocation.settings().settings, invocation.data, file, progress))
     invocation.output.result(result, pages.doctor_page)
     return DONE if result.healthy else FAILED
+
+
+@commands.command("support-bundle")
+def support_bundle(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(help="The zip file to write; one that is there is left as it is.")],
+) -> int:
+    """Gather what somebody who helps wants to see: no secret, and no word of a caller."""
+    from service.surfaces.command_line.bundle import write_bundle  # loads the web framework's parts
+
+    invocation: Invocation = context.obj
+    with invocation.output.progress() as progress:
+        held = asyncio.run(write_bundle(file, invocation, progress))
+    text = Text(
+        f"{printable(str(file))} holds {', '.join(held)}. It has no secret and no word of a caller; look anyway."
+    )
+    invocation.output.document({"file": str(file), "holds": held}, text)
+    return DONE
 
 
 @commands.command()

@@ -27,6 +27,7 @@ from service.surfaces.command_line.output import Output, printable
 from service.surfaces.command_line.pages import publish_page
 from service.surfaces.logging import LoggedToolbox, configure_logging
 from service.surfaces.metrics import Metrics
+from service.surfaces.support import RecentLines
 from service.tools.toolbox import Toolbox
 
 POLL_SECONDS = 0.01
@@ -45,7 +46,8 @@ async def serve(settings: Settings, data: Path, output: Output, estates: Sequenc
     Raises SettingInvalid for an address beyond loopback without authentication, AddressUnavailable, DataFolderHeld, or
     what a publish raises; else returns when a signal has stopped the server and the stores are closed.
     """
-    configure_logging("info")
+    recent = RecentLines(settings.support_lines)
+    configure_logging("info", recent=recent)
     check(settings)
     refuse_where_served(data)
     with listen(settings) as listening:
@@ -64,6 +66,7 @@ async def serve(settings: Settings, data: Path, output: Output, estates: Sequenc
                 observer=owned.observer,
                 authenticator=callers,
                 audit_log=audit_log,
+                recent=recent,
             )
             publishing = partial(_publish, AuditedToolbox(owned.toolbox, Audit(audit_log)), estates, output)
             await _answer(app, listening, settings, output, {"url": url, "data": str(data)}, publishing)

@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from service.domain.diagnostics import Severity
-from service.domain.progress import Progress
+from service.domain.progress import Progress, silent
 from service.domain.requests import PublishRequest
 from service.domain.results import PublishResult
 from service.surfaces.command_line import arguments, pages, settings_page
@@ -135,14 +135,16 @@ def rollback(
 def doctor(
     context: typer.Context,
     repair: Annotated[bool, typer.Option("--repair", help="Make the stores hold what the graph says.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing when all is well: for cron.")] = False,
 ) -> int:
     """Prove that all stores hold the same snapshot, or make it so."""
     invocation: Invocation = context.obj
 
     async def work(toolbox: Toolbox) -> int:
-        with invocation.output.progress() as progress:
+        with nullcontext(silent) if quiet else invocation.output.progress() as progress:
             result = await toolbox.doctor(repair, progress)
-        invocation.output.result(result, pages.doctor_page)
+        if not (quiet and result.healthy):
+            invocation.output.result(result, pages.doctor_page)
         return DONE if result.healthy else FAILED
 
     return invocation.ask(work)
