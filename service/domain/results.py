@@ -547,6 +547,9 @@ class ReadinessResult(Result):
     generation: int
     passages: int
     vectors: int
+    publishing: bool = Field(
+        default=False, description="A large publish is being applied: the graph is between two snapshots."
+    )
 
 
 class EvaluatedConfiguration(Result):

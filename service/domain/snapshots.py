@@ -25,6 +25,12 @@ class Snapshot:
     passages: int = 0
     published_at: str = ""
     publishing: bool = False
+    """Whether a change too large for one transaction is being applied: the graph is of neither snapshot then."""
+
+    @property
+    def notes(self) -> list[str]:
+        """What an answer that is read now should say under `degraded`."""
+        return ["publishing: the graph is between two snapshots"] if self.publishing else []
 
 
 class PublishStep(StrEnum):

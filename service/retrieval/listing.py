@@ -49,7 +49,7 @@ async def list_estate(request: ListRequest, principal: Principal, retrieval: Ret
         truncated=fit < len(nodes),
         total=total.rows[0][0],
         facets={name: dict(counts) for name, counts in facets.items()},
-        degraded=degraded,
+        degraded=[*degraded, *snapshot.notes],
         next_cursor=next_cursor,
         content_root=snapshot.content_root,
         took_ms=(time.perf_counter() - started) * 1000,

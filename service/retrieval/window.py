@@ -99,7 +99,7 @@ async def open_window(
     fused = fuse(rankings, k=settings.fusion_k)
     if unsupported:
         fused = [node for node in fused if any(vote.leg != VECTOR for vote in node.votes)]
-    notes = degraded(runs)
+    notes = [*degraded(runs), *snapshot.notes]
     notes += [f"{part}: {why}" for part, why in (("anchors", anchor_failure), ("graph", graph_failure)) if why]
     notices = [NOTHING_PUBLISHED] if snapshot.content_root == EMPTY_ROOT else []
     if unsupported:

@@ -65,7 +65,7 @@ async def catalog(request: CatalogRequest, principal: Principal, retrieval: Retr
             **lists,
             truncated=found.more,
             next_cursor=paging.onwards(request, principal, answering, found.last) if found.more else None,
-            degraded=degraded,
+            degraded=[*degraded, *answering.notes],
             content_root=answering.content_root,
         )
 

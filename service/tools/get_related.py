@@ -41,7 +41,7 @@ async def get_related(request: RelatedRequest, principal: Principal, retrieval: 
         for node in paths
         if node in cards and cards[node].successor is None and cards[node].kind != NodeKind.RETIRED
     ]
-    degraded: list[str] = []
+    degraded = snapshot.notes
     priors: Mapping[NodeIdentity, float] = {}
     try:
         priors = await retrieval.ranker.priors.priors(

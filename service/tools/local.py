@@ -175,6 +175,7 @@ class LocalToolbox:
             generation=snapshot.generation,
             passages=snapshot.passages,
             vectors=held,
+            publishing=snapshot.publishing,
         )
 
     def _work(self, name: str) -> AbstractContextManager[Piece]:

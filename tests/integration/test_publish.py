@@ -11,7 +11,7 @@ from service.domain.errors import EstateUnreadable, PublishFailed, PublishInProg
 from service.domain.graph import NodeIdentity
 from service.domain.principal import ANONYMOUS
 from service.domain.requests import PublishRequest, SearchRequest
-from service.domain.snapshots import LinkedGraph, PublishStep
+from service.domain.snapshots import LinkedGraph, PublishStep, Snapshot
 from service.ports import GraphStore
 from service.publishing.linking import link
 from service.tools import catalogue
@@ -289,3 +289,24 @@ def test_a_mended_graph_is_read_anew(tmp_path: Path) -> None:
         assert not application.run(application.tools.doctor(repair=False)).healthy
         assert application.run(application.tools.doctor(repair=True)).healthy
         assert application.search("choosing colours").hits[0].title == title
+
+
+def test_an_answer_says_that_the_graph_is_between_two_snapshots(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with running(tmp_path / "data") as application:
+        application.publish(write_estate(tmp_path / "estate"))
+        assert application.search("install").degraded == []
+        assert not application.run(application.tools.readiness()).publishing
+        current = application.run(application.tools.publisher.store.snapshot())
+
+        async def halfway() -> Snapshot:
+            return replace(current, publishing=True)
+
+        monkeypatch.setattr(application.tools.retrieval.store, "snapshot", halfway)
+        note = "publishing: the graph is between two snapshots"
+        assert application.search("install").degraded == [note]
+        assert application.nodes().degraded == [note]
+        related = catalogue.RELATED.request(uid="query")
+        assert application.run(application.tools.call(catalogue.RELATED, related, ANONYMOUS)).degraded == [note]
+        assert application.run(application.tools.readiness()).publishing
