@@ -1,9 +1,11 @@
 """What the log says, and what it never says."""
 
+import asyncio
 import io
 import json
 import logging
 
+import httpx
 import pytest
 import structlog
 
@@ -11,9 +13,12 @@ from cypher_guard.violation import Violation
 from service.domain.errors import AllLegsDown, PublishFailed, QueryEmpty
 from service.domain.principal import ANONYMOUS
 from service.domain.requests import GraphQueryRequest, NodeRequest, PublishRequest, SearchRequest
+from service.observation import request_run, run_id
+from service.settings import Settings
+from service.surfaces.application import application
 from service.surfaces.logging import LoggedToolbox, configure_logging
 from service.tools import catalogue
-from tests.surfaces.fake_toolbox import ROOT, FakeToolbox
+from tests.surfaces.fake_toolbox import ROOT, FakeToolbox, search_result
 
 pytestmark = pytest.mark.anyio
 
@@ -65,6 +70,52 @@ async def test_a_refusal_is_told_by_its_code(lines, failure, outcome, level):
     assert [line["event"] for line in told] == ["docs_search", "docs_fetch", "query_graph", "publish", "rollback"]
     assert {(line["outcome"], line["level"], line["code"]) for line in told} == {(outcome, level, failure.code)}
     assert SECRET not in json.dumps(told)
+
+
+async def test_every_line_of_a_request_names_its_run_whoever_writes_it(lines):
+    """A library's line, ours, and the fault's: all by one run; the next request has another."""
+
+    class Chatty(FakeToolbox):
+        async def call(self, tool, request, principal):
+            logging.getLogger("somebody.elses").warning("in between")
+            await asyncio.create_task(self.elsewhere())
+            raise RuntimeError("boom")
+
+        async def elsewhere(self):
+            structlog.get_logger("service.test").info("in a task of its own")
+
+    app = application(LoggedToolbox(Chatty()), Settings())
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1") as client:
+        for _ in range(2):
+            assert (await client.get("/v1/search", params={"q": SECRET})).status_code == 500
+    logging.getLogger("somebody.elses").warning("outside")
+    told = [
+        line for line in lines() if line["event"] in {"in between", "in a task of its own", "request failed", "outside"}
+    ]
+    assert [line["event"] for line in told] == [
+        *["in between", "in a task of its own", "request failed"] * 2,
+        "outside",
+    ]
+    runs = [line.get("run_id") for line in told]
+    assert runs[0] == runs[1] == runs[2] != runs[3] == runs[4] == runs[5]
+    assert all(runs[:6])
+    assert runs[6] is None
+
+
+async def test_a_second_tool_of_one_request_has_a_run_of_its_own(lines):
+    class Naming(FakeToolbox):
+        async def call(self, tool, request, principal):
+            return search_result([]).model_copy(update={"run_id": run_id()})
+
+    logged = LoggedToolbox(Naming())
+    with request_run():
+        structlog.get_logger("service.test").info("before")
+        found = [await logged.call(catalogue.SEARCH, SearchRequest(text="a"), ANONYMOUS) for _ in range(3)]
+        structlog.get_logger("service.test").info("after")
+    before, *searches, after = lines()
+    assert [line["run_id"] for line in searches] == [result.run_id for result in found]
+    assert len({result.run_id for result in found}) == 3
+    assert before["run_id"] == after["run_id"] == found[0].run_id
 
 
 async def test_a_trace_holds_no_local_variables(lines):
