@@ -1,6 +1,8 @@
 """What a running service exports: everything that is watched, by names and labels from closed sets."""
 
+import re
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
@@ -79,3 +81,22 @@ def test_series_that_alerts_wait_for_are_there_before_the_first_event(text):
     assert {"part": "vector"} in found["cogitave_query_search_degraded_total"]
     assert {"code": "internal"} in found["cogitave_query_problems_total"]
     assert {"tool": "publish", "outcome": "failed"} in found["cogitave_query_tool_duration_seconds_count"]
+
+
+def test_every_metric_is_in_the_manual(text):
+    """By the names that a query uses; a histogram goes by its family's."""
+    article = (Path(__file__).parents[2] / "docs" / "articles" / "observability.md").read_text(encoding="utf-8")
+    told = {
+        name
+        for line in article.splitlines()
+        if line.startswith("| `")
+        for name in re.findall(r"`([^`]+)`", line.split("|")[1])
+    }
+    exported = {
+        f"{family.name}_total" if family.type == "counter" else family.name
+        for family in text_string_to_metric_families(text)
+        if not family.name.endswith("_created")  # when a series began, which the library adds
+    }
+    ours = {name for name in exported if not name.startswith("process_")}
+    assert ours == {name for name in told if not name.startswith("process_")}
+    assert told <= exported
