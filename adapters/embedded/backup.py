@@ -151,9 +151,7 @@ def place(file: Path, folder: Path) -> Backup:
 def _require_unused(folder: Path) -> None:
     ours = {"owner.lock", "owner.json", "layout.json"}
     if folder.exists() and (not folder.is_dir() or {entry.name for entry in folder.iterdir()} - ours):
-        raise DataFolderUsed(
-            f"{folder} is not empty, and a restore makes a new folder. Name another with --data."
-        )
+        raise DataFolderUsed(f"{folder} is not empty, and a restore makes a new folder. Name another with --data.")
 
 
 def _copy_database(source: Path, copy: Path) -> None:
@@ -274,10 +272,10 @@ def _check_tables(file: Path, tables: str) -> None:
             ours.executescript(tables)
             is_sound = found.execute("PRAGMA quick_check(1)").fetchone() == ("ok",)
             if not is_sound or not set(found.execute(listing)) <= set(ours.execute(listing)):
-                raise BackupInvalid(f"{file.name} is damaged, or no database of this product.")
+                raise BackupInvalid(f"{file.name} is damaged, of another version, or no database of this product.")
             found.executescript(tables)
     except sqlite3.DatabaseError:
-        raise BackupInvalid(f"{file.name} is damaged, or no database of this product.") from None
+        raise BackupInvalid(f"{file.name} is damaged, of another version, or no database of this product.") from None
 
 
 def _check_records(file: Path, backup: Backup) -> None:
