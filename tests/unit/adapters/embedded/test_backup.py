@@ -229,7 +229,9 @@ HOSTILE = {
     ),
     "a view in place of a table": lambda held: packed(changed(held, "CREATE VIEW v AS SELECT 1")),
     "records without tables": lambda held: packed(changed(held, "DROP TABLE snapshot")),
-    "vectors with a table too many": lambda held: packed(changed(held, "CREATE TABLE t (n)", part="embeddings.sqlite")),
+    "a virtual table": lambda held: packed(
+        changed(held, "CREATE VIRTUAL TABLE t USING fts5(x)", part="embeddings.sqlite")
+    ),
     "a record that is not what it was": lambda held: packed(
         changed(held, "UPDATE record SET body = (SELECT body FROM record ORDER BY content_hash DESC LIMIT 1)")
     ),
@@ -273,3 +275,21 @@ def test_the_same_parts_under_a_true_manifest_are_a_backup(archive, tmp_path):
     file.write_bytes(packed(described(parts(archive))))
     said = backup.place(file, tmp_path / "data")
     assert said == replace(said, parts=backup.place(archive, tmp_path / "other").parts)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE TABLE of_another_version (n)",
+        "ALTER TABLE snapshot ADD COLUMN of_another_version",
+        "DROP TABLE diagnostics",
+        "CREATE INDEX of_another_version ON manifest (content_hash)",
+    ],
+)
+def test_whatever_another_version_left_can_be_opened_and_so_restored(archive, tmp_path, statement):
+    file = tmp_path / "other.tar"
+    file.write_bytes(packed(changed(parts(archive), statement)))
+    backup.place(file, tmp_path / "data")
+    store = RecordStore.open(tmp_path / "data" / "graph" / "records.sqlite")
+    assert [root.generation for root in store.roots()] == [2, 1]
+    store.close()
