@@ -1,8 +1,9 @@
 """Records → graph: every reference finds its node, or makes the stub that stands for what the estate only names."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Generic, TypeVar
 
 from service.domain.content import NodeRecord
@@ -17,7 +18,8 @@ def link(records: Iterable[NodeRecord], *, default_locale: str) -> LinkedGraph:
     A reference that names no locale takes its source's own, else the default, else the first there is. One to an
     address that its estate doesn't serve finds the page that another estate serves there. Where no record has the
     target uid, one node is made for all who name it; it shows to whoever may see one of them. Of two references that
-    say the same edge through the same markup, the first in the source stays. A page's link to itself is no edge.
+    say the same edge through the same markup, the first in the source stays. A page's link to itself is no edge. A
+    skill depends on another where something teaches the one and requires the other.
     """
     ordered = sorted(records, key=lambda record: record.node.identity)
     nodes = {record.node.identity: record.node for record in ordered}
@@ -40,6 +42,8 @@ def link(records: Iterable[NodeRecord], *, default_locale: str) -> LinkedGraph:
             if key not in edges:
                 edges[key] = _edge(reference, source.identity, target)
     nodes |= {identity: stub.node() for identity, stub in made.items()}
+    for edge in _between_skills(list(edges.values()), nodes):
+        edges.setdefault((edge.type, edge.source, edge.target, edge.via), edge)
     return LinkedGraph(
         nodes=nodes,
         edges=tuple(edges[key] for key in sorted(edges)),
@@ -47,7 +51,30 @@ def link(records: Iterable[NodeRecord], *, default_locale: str) -> LinkedGraph:
     )
 
 
+_SKILL_PAIRS = 1_000
+"""Edges between skills that one page may state."""
+
 _SERVED_KINDS = frozenset({NodeKind.PAGE, NodeKind.MODULE, NodeKind.UNIT, NodeKind.LEARNING_PATH, NodeKind.RETIRED})
+
+
+def _between_skills(edges: Iterable[Edge], nodes: Mapping[NodeIdentity, Node]) -> Iterator[Edge]:
+    """From each skill that a page teaches to each that it requires; the edge stands where the requirement does."""
+    taught: dict[NodeIdentity, list[NodeIdentity]] = defaultdict(list)
+    required: dict[NodeIdentity, list[Edge]] = defaultdict(list)
+    for edge in edges:
+        if nodes[edge.target].kind is not NodeKind.SKILL:
+            continue
+        if edge.type is EdgeType.TEACHES_SKILL:
+            taught[edge.source].append(edge.target)
+        elif edge.type is EdgeType.DEPENDS_ON:
+            required[edge.source].append(edge)
+    for source in sorted(required.keys() & taught.keys()):
+        pairs = ((skill, edge) for skill in dict.fromkeys(taught[source]) for edge in required[source])
+        for skill, edge in islice(pairs, _SKILL_PAIRS):
+            ends = (nodes[skill].visible_to, nodes[edge.target].visible_to)
+            # Skills are shared by pages: who sees both ends must see the page that joins them.
+            if skill != edge.target and any(covers(nodes[source].visible_to, end) for end in ends):
+                yield replace(edge, source=skill)
 
 
 def _served(nodes: Iterable[Node]) -> dict[str, str]:

@@ -124,6 +124,39 @@ def test_an_address_that_two_pages_claim_or_any_site_may_have_tells_nothing() ->
     assert left("/x/y", served("b", "https://other.example.org/x/y")) == [NodeIdentity("/x/y", NEUTRAL_LOCALE)]
 
 
+def skill(edge: EdgeType, name: str, line: int) -> Reference:
+    return Reference(
+        edge, f"skill:{name}", "abstract", "m.yml", line, target_locale="en-us", target_kind=NodeKind.SKILL
+    )
+
+
+def between_skills(graph: LinkedGraph) -> list[tuple[str, str, str, int]]:
+    edges = [edge for edge in graph.edges if edge.source.uid.startswith("skill:")]
+    assert {edge.type for edge in edges} <= {EdgeType.DEPENDS_ON}
+    return [(edge.source.uid, edge.target.uid, edge.file, edge.line) for edge in edges]
+
+
+def test_a_skill_depends_on_another_where_a_module_teaches_one_and_requires_the_other() -> None:
+    teaches, requires = EdgeType.TEACHES_SKILL, EdgeType.DEPENDS_ON
+    module = record("m", skill(teaches, "bake", 2), skill(teaches, "knead", 3), skill(requires, "knead", 7))
+    other = record("n", skill(teaches, "serve", 2), xref("bake"))
+    assert between_skills(linked(module, other)) == [("skill:bake", "skill:knead", "m.yml", 7)]
+
+
+def test_no_edge_between_skills_that_all_see_tells_of_a_module_that_few_may() -> None:
+    teaches, requires = EdgeType.TEACHES_SKILL, EdgeType.DEPENDS_ON
+    secret = record("m", skill(teaches, "bake", 2), skill(requires, "knead", 7), visible_to=("staff",))
+    openly = record("n", skill(teaches, "bake", 1), skill(teaches, "knead", 2))
+    assert between_skills(linked(secret)) == [("skill:bake", "skill:knead", "m.yml", 7)]
+    assert between_skills(linked(secret, openly)) == []
+
+
+def test_a_module_of_very_many_skills_states_some_of_their_edges() -> None:
+    teaches, requires = EdgeType.TEACHES_SKILL, EdgeType.DEPENDS_ON
+    many = [skill(teaches, f"t{n}", n) for n in range(300)] + [skill(requires, f"r{n}", 400 + n) for n in range(300)]
+    assert len(between_skills(linked(record("m", *many)))) == 1_000
+
+
 def test_the_same_link_twice_is_one_edge_from_its_first_line() -> None:
     graph = linked(record("a", xref("b", line=9), xref("b", line=3), xref("b", line=5, via="toc")), record("b"))
     assert [(edge.via, edge.line) for edge in graph.edges] == [("link", 3), ("toc", 5)]
