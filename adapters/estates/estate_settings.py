@@ -6,6 +6,7 @@ can't be understood is refused as a whole: what was published of it before stays
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from adapters.estates.declared_names import DeclaredNames, Name
 from adapters.estates.files import EstateFiles, FileUnreadable
@@ -36,7 +37,16 @@ def read_estate_settings(files: EstateFiles) -> EstateSettings:
     """Raises EstateRefused with every finding."""
     found = [path for path in files.paths if path.rpartition("/")[2].lower() in SETTINGS_NAMES]
     if not found:
-        return EstateSettings()
+        above = next((folder for folder in files.root.parents if _holds_settings(folder)), None)
+        if above is None:
+            return EstateSettings()
+        raise _refused(
+            SETTINGS_NAMES[0],
+            1,
+            1,
+            f"This folder is a part of the estate {above}.",
+            "Publish that, or give this its own.",
+        )
     [path, *others] = sorted(found, key=lambda path: (path.count("/"), path))
     if others or "/" in path:
         astray = others[0] if others else path
@@ -58,6 +68,14 @@ def read_estate_settings(files: EstateFiles) -> EstateSettings:
     if reader.findings:
         raise EstateRefused(sorted(reader.findings))
     return settings
+
+
+def _holds_settings(folder: Path) -> bool:
+    """Whether the folder is the root of an estate with settings, by name alone: nothing outside is read."""
+    try:
+        return any((folder / name).exists() for name in SETTINGS_NAMES)
+    except OSError:
+        return False
 
 
 def _refused(path: str, line: int, column: int, message: str, fix: str) -> EstateRefused:

@@ -149,6 +149,15 @@ def test_settings_that_lie_elsewhere_refuse_the_estate_too(tmp_path, place):
     assert refused.value.diagnostics[0].file == place
 
 
+def test_a_part_of_an_estate_with_settings_is_not_published_without_them(tmp_path):
+    root = write(tmp_path / "estate", ADAPTERS | {"cogitave-query.yml": RULES, "docs/internal/a.md": page("a")})
+    with pytest.raises(EstateRefused) as refused:
+        list(reader_for(root / "docs" / "internal", ReadingRules()).read(root / "docs" / "internal", "d"))
+    assert str(root) in refused.value.diagnostics[0].message
+    own = read(root / "docs" / "internal", {"cogitave-query.yml": "visibility:\n  default: staff\n"})
+    assert [record.node.visible_to for record in own.records] == [("staff",)]
+
+
 def test_settings_too_large_or_out_of_the_estate_refuse_it(tmp_path):
     (tmp_path / "elsewhere.yml").write_text(RULES)
     linked = write(tmp_path / "linked", {"a.md": "# A"})
