@@ -104,6 +104,22 @@ def test_a_server_whose_estate_is_none_ends_as_a_publish_would(data, tmp_path):
     assert b"estate_unreadable" in ended.stderr
 
 
+def test_a_backup_is_made_while_a_server_answers_and_restored_beside_it(data, estate, tmp_path):
+    with serving(data):
+        code, published, _ = run(data, "publish", estate)
+        assert code == 0
+        code, written, _ = run(data, "backup", tmp_path / "b.tar")
+        assert (code, written["contentRoot"]) == (0, published["contentRoot"])
+        code, refused, _ = run(data, "restore", tmp_path / "b.tar")
+        assert (code, refused["error"]["code"]) == (3, "data_folder_used")
+        new = tmp_path / "new"
+        code, restored, _ = run(new, "restore", tmp_path / "b.tar")
+        assert (code, restored["healthy"], restored["contentRoot"]) == (0, True, published["contentRoot"])
+        found = [run(folder, "search", "who answers the pager?")[1]["hits"] for folder in (data, new)]
+        assert [hit["uid"] for hit in found[1]] == ["handbook.on-call"]
+        assert found[0] == found[1]
+
+
 def test_everything_goes_through_the_server_that_owns_the_folder(data, estate):
     with serving(data) as (server, ready):
         url = ready["url"]
