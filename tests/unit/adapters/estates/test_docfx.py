@@ -301,6 +301,12 @@ def test_redirected_paths_are_retired_nodes_with_their_successor(tmp_path):
     estate = site(tmp_path, files)
     old = estate.record("d/docs/old")
     assert (old.node.kind, old.node.url, old.node.path) == (NodeKind.RETIRED, "/site/old", "docs/old.md")
+    assert (old.node.title, old.node.aliases) == ("old", ("/site/old", "docs/old.md"))
+    assert [estate.record(f"d/docs/{name}").node.summary for name in ("old", "older", "away")] == [
+        estate.record("a").node.title,
+        estate.record("a").node.title,
+        "https://example.org/x",
+    ]
     [successor] = old.references
     assert (successor.type, successor.target_uid, successor.via, successor.file, successor.line) == (
         EdgeType.SUPERSEDED_BY,
@@ -421,4 +427,71 @@ def test_a_finding_stands_at_the_column_of_what_it_is_about(tmp_path):
         ("xref_broken", 5, 11),
         ("include_missing", 7, 15),
         ("superseded_target", 9, 12),
+    ]
+
+
+def test_metadata_may_stand_in_files_of_its_own(tmp_path):
+    configuration = json.loads(DOCFX)
+    configuration["build"] |= {"globalMetadataFiles": ["meta/all.json"], "fileMetadataFiles": ["meta/some.json"]}
+    files = {
+        "docs/docfx.json": json.dumps(configuration),
+        "docs/meta/all.json": '{"ms.service": "late", "audience": "partner"}',
+        "docs/meta/some.json": '{"level": {"core/**": "advanced"}}',
+        "docs/core/a.md": "# A",
+        "docs/b.md": "# B",
+    }
+    estate = read(tmp_path, files)
+    a, b = estate.record("d/docs/core/a").node, estate.record("d/docs/b").node
+    assert (a.level, b.level) == ("advanced", None)
+    assert (a.audience, a.products) == (("partner",), ("svc", "svc-core"))
+
+
+def test_a_site_says_where_it_is_served(tmp_path):
+    configuration = {
+        "build": {"content": [{"files": ["**/*.md"]}], "sitemap": {"baseUrl": "https://docs.example.org/x/"}}
+    }
+    body = "[b](https://docs.example.org/x/b) [c](https://other.example.org/x/b) [d](/x/b)\n"
+    files = {"docfx.json": json.dumps(configuration), "a.md": page("a", body), "b.md": page("b")}
+    estate = read(tmp_path, files)
+    assert estate.record("b").node.url == "/x/b"
+    assert estate.edges("a", EdgeType.XREF) == [("docs-link", "b"), ("site-link", "b")]
+    named = read(tmp_path, files | {"docfx.json": DOCFX, "cogitave-query.yml": "siteHosts: other.example.org\n"})
+    assert named.edges("a", EdgeType.XREF) == [("docs-link", "/x/b"), ("site-link", "/x/b")]
+
+
+def test_an_xref_map_that_the_configuration_names_is_read_whatever_it_is_called(tmp_path):
+    configuration = json.loads(DOCFX)
+    configuration["build"]["xref"] = ["../maps/outside.yml"]
+    outside = "baseUrl: https://example.org/\nreferences:\n- uid: A.B\n  name: B\n  href: b.html\n"
+    files = {"docs/docfx.json": json.dumps(configuration), "maps/outside.yml": outside, "docs/a.md": page("a", "@A.B")}
+    [reference] = read(tmp_path, files).references("a", EdgeType.XREF)
+    assert (reference.target_title, reference.target_extra) == ("B", {"url": "https://example.org/b.html"})
+
+
+DECLARED = "products:\n- name: tool\n  title: The Tool\n  aliases: [toolkit]\nroles: [writer]\n"
+
+
+def test_declared_names_stand_for_their_aliases(tmp_path):
+    files = {
+        "cogitave-query.yml": DECLARED,
+        "docs/a.md": page("a", products="[Toolkit, tol]", roles="writer"),
+        "docs/b.md": page("b", products="gadget", role="reader"),
+    }
+    estate = site(tmp_path, files)
+    assert estate.record("a").node.products[:2] == ("tool", "tol")
+    [tool, *_] = estate.references("a", EdgeType.APPLIES_TO)
+    assert (tool.target_uid, tool.target_title, tool.target_aliases) == ("product:tool", "The Tool", ("toolkit",))
+    assert [(f.code, f.file, f.line, f.fix) for f in sorted(estate.diagnostics)] == [
+        ("unknown_product", "docs/a.md", 3, "Did you mean tool?"),
+        ("unknown_product", "docs/b.md", 3, "Declare it below `products` in the estate's settings."),
+        ("unknown_role", "docs/b.md", 4, "Declare it below `roles` in the estate's settings."),
+    ]
+
+
+def test_without_declared_names_it_is_said_once(tmp_path):
+    files = {f"docs/{name}.md": page(name, products="tool", roles="writer") for name in "ab"}
+    estate = site(tmp_path, files)
+    assert [(f.code, f.file, f.line) for f in sorted(estate.diagnostics)] == [
+        ("products_undeclared", "docs/a.md", 3),
+        ("roles_undeclared", "docs/a.md", 4),
     ]
