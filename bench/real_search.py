@@ -12,7 +12,8 @@ import argparse
 import asyncio
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -86,6 +87,8 @@ async def measure(name: str, toolbox: LocalToolbox, bare: Mapping[str, Callable[
         for engine, prepare in bare.items():
             engines[engine].append((await timed(await prepare(text)))[1])
         service.append((await timed(lambda text=text: search(text)))[1])
+    for stage, milliseconds in (await stages(toolbox, texts)).items():
+        say(Measurement(f"{name}: {stage}, a stage of the search, p50", milliseconds, "ms"))
     for rank in (50, 99):
         slowest = max(percentile(times, rank) for times in engines.values())
         say(
@@ -97,6 +100,16 @@ async def measure(name: str, toolbox: LocalToolbox, bare: Mapping[str, Callable[
         say(Measurement(f"{name}: search, p{rank}", percentile(service, rank), "ms", slowest), remark)
         for engine, times in engines.items():
             say(Measurement(f"{name}: {engine} asked bare, p{rank}", percentile(times, rank), "ms"))
+
+
+async def stages(toolbox: LocalToolbox, texts: Sequence[str]) -> dict[str, float]:
+    """What each stage of a search takes, in the middle; legs and anchors run side by side, the rest in turn."""
+    times: defaultdict[str, list[float]] = defaultdict(list)
+    for text in texts:
+        result = await toolbox.call(catalogue.SEARCH, SearchRequest(text=text, explain=True), ANONYMOUS)
+        for stage, milliseconds in result.explain.timings_ms.items():
+            times[stage].append(milliseconds)
+    return {stage: percentile(each, 50) for stage, each in times.items()}
 
 
 async def run(engines: RealEngines, *, scale: bool) -> None:

@@ -23,5 +23,7 @@ async def own_indexes(url: str) -> AsyncIterator[tuple[AsyncOpenSearch, str]]:
 
 
 async def remove_indexes(client: AsyncOpenSearch, prefix: str) -> None:
-    await client.indices.delete(index=f"{prefix}-migrations,{prefix}-passages-1")
-    await client.indices.delete_index_template(name=f"{prefix}-passages")
+    """What is there of them."""
+    names = f"{prefix}-migrations,{prefix}-passages-1"
+    await client.indices.delete(index=names, params={"ignore_unavailable": "true"})
+    await client.indices.delete_index_template(name=f"{prefix}-passages", ignore=404)

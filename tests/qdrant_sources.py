@@ -104,7 +104,7 @@ class Recorded:
         tape = RecordingTape(self.upstream)
         with self.server.playing(tape):
             yield self.server.url
-        self.recordings.tests[test] = tape.exchanges if in_order else _each_once(tape.exchanges)
+        self.recordings.tests[test] = tape.exchanges if in_order else _last_of_each(tape.exchanges)
 
 
 @dataclass
@@ -138,9 +138,10 @@ def server_version(url: str) -> str:
     return str(httpx.get(url, timeout=UPSTREAM_SECONDS).json()["version"])
 
 
-def _each_once(exchanges: list[Exchange]) -> list[Exchange]:
+def _last_of_each(exchanges: list[Exchange]) -> list[Exchange]:
+    """What was said last of everything that was asked: how the test left the server."""
     kept: list[Exchange] = []
-    for exchange in exchanges:
+    for exchange in reversed(exchanges):
         if not any(each.is_of(exchange) for each in kept):
             kept.append(exchange)
     return kept

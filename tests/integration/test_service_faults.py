@@ -1,10 +1,13 @@
-"""The whole service beside real engines that go and come back: answers in time, and no restart."""
+"""The whole service beside real engines that go and come back: answers in time, and no restart.
+
+Vectors come from an endpoint that makes them of a text's hash, the same on every machine, so that Qdrant's part can be
+answered from a record where there is no server.
+"""
 
 import asyncio
 import time
-import uuid
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -12,6 +15,8 @@ from urllib.parse import urlsplit
 import pytest
 from pydantic import SecretStr
 
+from adapters.opensearch.connection import open_client as open_opensearch
+from adapters.qdrant.connection import open_client as open_qdrant
 from service import bootstrap
 from service.domain.errors import Unavailable
 from service.domain.principal import ANONYMOUS
@@ -21,14 +26,20 @@ from service.settings import Settings
 from service.tools import catalogue
 from service.tools.local import LocalToolbox
 from tests.application import PAGES
-from tests.engines import Neo4jAddress
+from tests.engines import Neo4jAddress, QdrantAddress
 from tests.neo4j_database import empty_database
+from tests.opensearch_indexes import remove_indexes
+from tests.qdrant_collections import remove_collections
 from tests.tcp_proxy import Fault, TcpProxy
+from tests.unit.adapters.embedding.endpoint import DIMENSIONS, serve_endpoint
 
 pytestmark = [pytest.mark.engines, pytest.mark.anyio, pytest.mark.timeout(240)]
 
 REQUEST_SECONDS = 5.0
+MODEL = f"test-model/{DIMENSIONS}"
+"""As the embedder names itself to the vector index."""
 BREAKER_PAUSE_MS = 300
+FAULTS = pytest.mark.parametrize("fault", [Fault.CUT, Fault.HALF_OPEN, Fault.GARBAGE], ids=lambda fault: fault.name)
 
 
 @pytest.fixture
@@ -41,6 +52,15 @@ class Service:
     tools: LocalToolbox
     graph: TcpProxy
     text: TcpProxy
+    vectors: TcpProxy
+
+    def all_at_once(self, fault: Fault) -> None:
+        self.graph.fault = self.text.fault = self.vectors.fault = fault
+
+    async def reasons(self) -> dict[str, str]:
+        """Why each engine that is not ready isn't, by its role."""
+        readiness = await self.tools.readiness()
+        return {report.role: report.reason or "" for report in readiness.engines if not report.ready}
 
     async def search(self) -> SearchResult:
         """Answered, or refused, within the time that a request may take."""
@@ -62,31 +82,61 @@ class Service:
             await asyncio.sleep(0.05)
 
 
+@dataclass(frozen=True)
+class Engines:
+    neo4j: Neo4jAddress
+    opensearch: str
+    qdrant: QdrantAddress
+
+
+@pytest.fixture
+def engines(neo4j_server: Neo4jAddress, opensearch_server: str, qdrant_in_any_order: QdrantAddress) -> Engines:
+    return Engines(neo4j_server, opensearch_server, qdrant_in_any_order)
+
+
+def proxy_before(url: str) -> AbstractAsyncContextManager[TcpProxy]:
+    place = urlsplit(url)
+    return TcpProxy.before(place.hostname or "", place.port or 0)
+
+
 @asynccontextmanager
-async def service(
-    folder: Path, neo4j: Neo4jAddress, opensearch: str, *, start_with: Fault = Fault.NONE
-) -> AsyncIterator[Service]:
-    graph_at, text_at = urlsplit(neo4j.uri), urlsplit(opensearch)
-    async with (
-        empty_database(neo4j),
-        TcpProxy.before(graph_at.hostname or "", graph_at.port or 0) as graph,
-        TcpProxy.before(text_at.hostname or "", text_at.port or 0) as text,
-    ):
-        graph.fault = text.fault = start_with
+async def service(folder: Path, engines: Engines, *, start_with: Fault = Fault.NONE) -> AsyncIterator[Service]:
+    prefix = engines.qdrant.prefix
+    async with AsyncExitStack() as opened:
+        endpoint = opened.enter_context(serve_endpoint())
+        await opened.enter_async_context(empty_database(engines.neo4j))
+        text_engine = await opened.enter_async_context(open_opensearch(engines.opensearch))
+        vector_engine = open_qdrant(engines.qdrant.url)
+        opened.push_async_callback(vector_engine.close)
+        await remove_indexes(text_engine, prefix)
+        await remove_collections(vector_engine, prefix, MODEL, DIMENSIONS)
+        graph = await opened.enter_async_context(proxy_before(engines.neo4j.uri))
+        text = await opened.enter_async_context(proxy_before(engines.opensearch))
+        vectors = await opened.enter_async_context(proxy_before(engines.qdrant.url))
         settings = Settings(
             neo4j_url=f"bolt://127.0.0.1:{graph.port}",
-            neo4j_user=neo4j.user,
-            neo4j_password=SecretStr(neo4j.password),
+            neo4j_user=engines.neo4j.user,
+            neo4j_password=SecretStr(engines.neo4j.password),
             opensearch_url=f"http://127.0.0.1:{text.port}",
-            engine_prefix=f"test-{uuid.uuid4().hex[:8]}",
+            qdrant_url=f"http://127.0.0.1:{vectors.port}",
+            engine_prefix=prefix,
+            embedder="http",
+            embedder_url=endpoint.url,
+            embedder_model="test-model",
+            embedder_dimensions=DIMENSIONS,
             breaker_pause=BREAKER_PAUSE_MS,
             # Kept cards and anchors would answer in the graph's place.
             node_cards=1,
             query_cache=0,
         )
+        for proxy in (graph, text, vectors):
+            proxy.fault = start_with
         async with bootstrap.open_toolbox(settings, folder / "data") as tools:
-            yield Service(tools, graph, text)
-            graph.fault = text.fault = Fault.NONE
+            running = Service(tools, graph, text, vectors)
+            yield running
+            running.all_at_once(Fault.NONE)
+        await remove_indexes(text_engine, prefix)
+        await remove_collections(vector_engine, prefix, MODEL, DIMENSIONS)
 
 
 @pytest.fixture
@@ -102,45 +152,61 @@ async def publish(service: Service, estate: Path) -> None:
     await service.tools.publish(PublishRequest(paths=[str(estate)]))
 
 
-@pytest.mark.parametrize("fault", [Fault.CUT, Fault.HALF_OPEN], ids=lambda fault: fault.name)
+@FAULTS
 async def test_without_the_graph_hits_are_served_unverified(
-    neo4j_server: Neo4jAddress, opensearch_server: str, tmp_path: Path, estate: Path, fault: Fault
+    engines: Engines, tmp_path: Path, estate: Path, fault: Fault
 ) -> None:
-    async with service(tmp_path, neo4j_server, opensearch_server) as running:
+    async with service(tmp_path, engines) as running:
         await publish(running, estate)
         whole = await running.search_until_whole()
         running.graph.fault = fault
         partial = await running.search()
         assert any(note.startswith("graph") for note in partial.degraded)
         assert {hit.uid for hit in partial.hits} >= {whole.hits[0].uid}
+        assert (await running.reasons()).keys() == {"graph"}
         running.graph.fault = Fault.NONE
         again = await running.search_until_whole()
         assert [hit.uid for hit in again.hits] == [hit.uid for hit in whole.hits]
+        assert await running.reasons() == {}
 
 
-@pytest.mark.parametrize("fault", [Fault.CUT, Fault.HALF_OPEN], ids=lambda fault: fault.name)
-async def test_without_the_text_engine_vectors_alone_answer(
-    neo4j_server: Neo4jAddress, opensearch_server: str, tmp_path: Path, estate: Path, fault: Fault
+@pytest.mark.parametrize(("leg", "proxy"), [("lexical", "text"), ("vector", "vectors")], ids=["text", "vectors"])
+@FAULTS
+async def test_without_one_text_engine_the_other_answers(
+    engines: Engines, tmp_path: Path, estate: Path, fault: Fault, leg: str, proxy: str
 ) -> None:
-    async with service(tmp_path, neo4j_server, opensearch_server) as running:
+    async with service(tmp_path, engines) as running:
         await publish(running, estate)
         whole = await running.search_until_whole()
-        running.text.fault = fault
+        getattr(running, proxy).fault = fault
         for _ in range(8):
             partial = await running.search()
-            assert any(note.startswith("lexical") for note in partial.degraded)
+            assert any(note.startswith(leg) for note in partial.degraded)
             assert partial.hits
-        running.text.fault = Fault.NONE
+        assert (await running.reasons()).keys() == {leg}
+        assert (await running.tools.readiness()).ready
+        getattr(running, proxy).fault = Fault.NONE
         again = await running.search_until_whole()
         assert [hit.uid for hit in again.hits] == [hit.uid for hit in whole.hits]
+        assert await running.reasons() == {}
 
 
-async def test_the_service_starts_before_its_engines(
-    neo4j_server: Neo4jAddress, opensearch_server: str, tmp_path: Path, estate: Path
-) -> None:
-    async with service(tmp_path, neo4j_server, opensearch_server, start_with=Fault.CUT) as running:
+async def test_the_service_starts_before_its_engines(engines: Engines, tmp_path: Path, estate: Path) -> None:
+    async with service(tmp_path, engines, start_with=Fault.CUT) as running:
         with pytest.raises(Unavailable):
             await running.search()
-        running.graph.fault = running.text.fault = Fault.NONE
+        assert (await running.reasons()).keys() == {"graph", "lexical", "vector"}
+        running.all_at_once(Fault.NONE)
+        await publish(running, estate)
+        assert (await running.search_until_whole()).hits
+
+
+@pytest.mark.parametrize("first", ["graph", "text", "vectors"])
+async def test_the_engines_may_come_in_any_order(engines: Engines, tmp_path: Path, estate: Path, first: str) -> None:
+    async with service(tmp_path, engines, start_with=Fault.CUT) as running:
+        getattr(running, first).fault = Fault.NONE
+        with pytest.raises(Unavailable):
+            await publish(running, estate)
+        running.all_at_once(Fault.NONE)
         await publish(running, estate)
         assert (await running.search_until_whole()).hits
