@@ -106,7 +106,8 @@ def test_the_manual_is_an_estate_that_says_nothing_wrong():
 
 def test_settings_that_articles_name_exist():
     """A name of a setting's shape in these articles is a row of the table, or an error code."""
-    for article in ("fusion.md", "ranking.md", "degradation.md", "query-graph.md", "explain.md", "rest.md"):
+    about = ("fusion", "ranking", "degradation", "query-graph", "explain", "rest", "content")
+    for article in (f"{name}.md" for name in about):
         named = set(re.findall(r"`([a-z]+(?:_[a-z]+)+)`", (ARTICLES / article).read_text(encoding="utf-8")))
         known = set(Settings.model_fields) | set(first_column("errors.md"))
         assert named <= known, article
