@@ -62,6 +62,7 @@ def application(
     app.state.recent = recent
     app.state.problems = problems
     app.state.audit = audit
+    app.state.rates = Rates(settings)
     app.state.authenticator = authenticator
     problems.install(app)
     app.state.variant = conditional.variant_of(settings, app.version)
@@ -89,7 +90,7 @@ def application(
         untimed=rest.STREAMS | submissions.STREAMS | content.STREAMS | frozenset(mcp.PATHS),
         uploads=submissions.uploads(settings),
     )
-    app.add_middleware(CallerLimits, settings=settings, rates=Rates(settings), problems=problems)
+    app.add_middleware(CallerLimits, settings=settings, rates=app.state.rates, problems=problems)
     app.add_middleware(Authentication, authenticator=authenticator, settings=settings, problems=problems)
     app.add_middleware(OwnOrigins, settings=settings, problems=problems)
     app.add_middleware(Shedding, settings=settings, problems=problems)

@@ -31,11 +31,15 @@ def _problem(description: str) -> dict[str, Any]:
 
 TOOL_PROBLEMS: dict[int | str, dict[str, Any]] = {
     400: _problem("Refused: the request can't be answered as it stands."),
+    401: _problem("Nobody known asks, or the credentials are not valid."),
+    403: _problem("The caller may not do this."),
     404: _problem("No such node, or none that the caller may see."),
     408: _problem("The body was not complete in time."),
     410: _problem("The cursor's snapshot has been replaced; start again without the cursor."),
     413: _problem("The body is larger than what is read."),
+    421: _problem("The server is not known by the name that it was asked for."),
     422: _problem("The request has the wrong shape, or the guard refused the query."),
+    429: _problem("Too many requests of this caller; Retry-After says when to try again."),
     500: _problem("A fault of the service."),
     503: _problem("Something that the service stands on can't serve now."),
     504: _problem("No answer before the deadline."),
@@ -43,7 +47,7 @@ TOOL_PROBLEMS: dict[int | str, dict[str, Any]] = {
 
 CONTENT_PROBLEMS: dict[int | str, dict[str, Any]] = {
     304: {"description": "The caller has the answer already: If-None-Match names it."},
-    **{status: TOOL_PROBLEMS[status] for status in (400, 404, 408, 410, 413, 422, 500, 503, 504)},
+    **{status: TOOL_PROBLEMS[status] for status in TOOL_PROBLEMS},
 }
 
 HEALTH_PROBLEMS: dict[int | str, dict[str, Any]] = {
@@ -144,6 +148,8 @@ def describe(app: FastAPI) -> None:
             schemas = built["components"]["schemas"]
             problem = Problem.model_json_schema(ref_template=_SCHEMA)
             schemas |= problem.pop("$defs", {}) | {"Problem": problem}
+            built["components"]["securitySchemes"] = {"bearer": {"type": "http", "scheme": "bearer"}}
+            built["security"] = [{"bearer": []}, {}]  # none is needed where the server asks nobody
             app.openapi_schema = built
         return app.openapi_schema
 

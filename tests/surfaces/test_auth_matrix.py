@@ -44,12 +44,14 @@ NEEDS = {
     "/v1/support": OWNER,
     "/v1/publish/missing": Scope.PUBLISH,
     "/v1/publish/records": Scope.PUBLISH,
-    **{f"/v1/{tool.path}": tool.scope for tool in catalogue.TOOLS},
+    **{f"/v1/{tool.path}": tool.scope for tool in (*catalogue.TOOLS, *catalogue.OPERATOR_TOOLS)},
 }
 """What each path needs, beside the open ones; `search` where none is named."""
 
 BODIES = {
     **{f"/v1/{tool.path}": next(iter(EXAMPLES[tool.name].values()))["value"] for tool in catalogue.TOOLS},
+    "/v1/runs/show": {"runId": "run-1"},
+    "/v1/runs/replay": {"runId": "run-1", "text": "fusion"},
     "/v1/publish": {"paths": ["/estate"]},
     "/v1/rollback": {"contentRoot": "c0ffee" * 10 + "c0ff"},
     "/v1/doctor": {"repair": False},

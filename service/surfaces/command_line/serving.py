@@ -68,6 +68,7 @@ async def serve(settings: Settings, data: Path, output: Output, estates: Sequenc
                 audit_log=audit_log,
                 recent=recent,
             )
+            held.push_async_callback(app.state.rates.close)
             publishing = partial(_publish, AuditedToolbox(owned.toolbox, Audit(audit_log)), estates, output)
             await _answer(app, listening, settings, output, {"url": url, "data": str(data)}, publishing)
 
