@@ -8,16 +8,22 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
+import uvicorn
 
 from service.domain.errors import SettingInvalid
 from service.domain.principal import Scope
 from service.settings import Settings
+from service.surfaces.application import application
+from service.surfaces.command_line.serving import DrainedServer
 from service.surfaces.rates import Rates
 from tests.surfaces.access import OWNER_TOKEN, REQUIRED, bearer, service
+from tests.surfaces.fake_toolbox import FakeToolbox
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(60)]
 
@@ -225,3 +231,52 @@ def test_sigterm_is_said_first_then_what_runs_is_finished(tmp_path):
     finally:
         server.kill()
         server.wait(10)
+
+
+class Slow(FakeToolbox):
+    """Answers a search when it is let go."""
+
+    def __init__(self):
+        super().__init__()
+        self.begun, self.go_on = threading.Event(), threading.Event()
+
+    async def call(self, tool, request, principal):
+        if getattr(request, "text", "") == "slow":
+            self.begun.set()
+            await asyncio.to_thread(self.go_on.wait, 30)
+        return await super().call(tool, request, principal)
+
+
+def test_a_stopping_server_answers_during_its_notice_and_finishes_what_it_has():
+    toolbox, settings = Slow(), Settings(drain_notice=1_000, shutdown_deadline=20_000, request_deadline=30_000)
+    app = application(toolbox, settings)
+    with socket.create_server(("127.0.0.1", 0)) as listening, ThreadPoolExecutor(2) as threads:
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        config = uvicorn.Config(app, log_config=None, lifespan="off", timeout_graceful_shutdown=20)
+        server = DrainedServer(config, app, settings)
+
+        async def serve():
+            asyncio.get_running_loop().call_later(2, server.handle_exit, signal.SIGTERM, None)
+            await server.serve(sockets=[listening])
+
+        stopped = threads.submit(lambda: asyncio.run(serve()))  # outside the main thread no signal is caught
+        slow = threads.submit(httpx.get, f"{url}/v1/search?q=slow", timeout=40)
+        assert toolbox.begun.wait(20)
+        give_up = time.monotonic() + 20
+        while httpx.get(f"{url}/readyz", timeout=10).status_code != 503:
+            assert time.monotonic() < give_up
+        assert httpx.get(f"{url}/v1/search?q=quick", timeout=10).status_code == 200
+        while accepts(url):
+            assert time.monotonic() < give_up
+            time.sleep(0.05)
+        assert not stopped.done()
+        toolbox.go_on.set()
+        assert slow.result(30).status_code == 200
+        stopped.result(30)
+
+
+def accepts(url):
+    try:
+        return httpx.get(f"{url}/livez", timeout=10).is_success
+    except httpx.TransportError:
+        return False
