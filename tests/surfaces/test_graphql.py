@@ -418,9 +418,9 @@ async def test_who_hangs_up_stops_the_work(toolbox):
 
 
 async def test_what_is_late_is_said_and_its_work_stops(toolbox):
-    toolbox.hang = True
-    app = application(toolbox, Settings(request_deadline=100))
+    app = application(toolbox, Settings(request_deadline=1_000))
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://service") as client:
+        toolbox.hang = True
         answer = await client.post("/graphql", json={"query": '{ node(uid: "a") { uid } b: node(uid: "b") { uid } }'})
     assert answer.status_code == 504
     assert answer.json()["code"] == "request_late"

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 import strawberry
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
+from strawberry.annotation import StrawberryAnnotation
 from strawberry.scalars import JSON
 from strawberry.tools import create_type
 from strawberry.types.field import StrawberryField
@@ -65,15 +66,24 @@ def type_name(model: type[BaseModel]) -> str:
     return model.__name__.removesuffix("Result")
 
 
-def result_field(name: str, about: FieldInfo, part: Callable[[Any], Any] = lambda root: root) -> StrawberryField:
-    """One field of a result. `part` finds the result in what the parent's resolver gave."""
+def result_field(name: str, about: FieldInfo, part: Callable[[Any], Any] | None = None) -> StrawberryField:
+    """One field of a result. `part` finds the result in what the parent's resolver gave, if that is something else."""
     listed = _LISTED.get(about.annotation)
+    if listed is None and part is None:
+        return plain_field(name, _output(about.annotation), about.description)
     shown, shape = listed or (_output(about.annotation), lambda value: value)
 
     def resolve(root: Any) -> Any:
-        return shape(getattr(part(root), name))
+        return shape(getattr(part(root) if part else root, name))
 
     return derived_field(name, resolve, {}, shown, about.description)
+
+
+def plain_field(name: str, shown: Any, description: str | None = None) -> StrawberryField:
+    """The attribute of that name as it stands: less work than any resolver, and most of an answer."""
+    return StrawberryField(
+        python_name=name, graphql_name=None, type_annotation=StrawberryAnnotation(shown), description=description
+    )
 
 
 @dataclass(frozen=True, slots=True)
