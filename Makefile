@@ -37,6 +37,7 @@ bench: setup-test
 	$(BIN)/python -m bench.latency
 	$(BIN)/python -m bench.latency --scale
 	$(BIN)/python -m bench.guard
+	$(BIN)/python -m bench.observing
 
 # The same kinds of figures in two minutes, on less.
 bench-quick: setup-test
