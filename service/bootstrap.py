@@ -9,7 +9,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -486,8 +486,14 @@ def edge_weights(settings: Settings) -> dict[EdgeType, tuple[float, float]]:
 
 
 def estate_readers(settings: Settings) -> tuple[EstateReader, ...]:
-    """Every documentation format; they remember what they read."""
-    return readers(reading_rules(settings))
+    """Every documentation format. They remember what they read for as long as the process lasts: a watch opens the
+    stores anew for each publish."""
+    return _remembering_readers(reading_rules(settings))
+
+
+@lru_cache(maxsize=4)
+def _remembering_readers(rules: ReadingRules) -> tuple[EstateReader, ...]:
+    return readers(rules)
 
 
 def reading_rules(settings: Settings) -> ReadingRules:

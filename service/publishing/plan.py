@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from service.domain.content import NodeRecord, Passage, content_root
 from service.domain.diagnostics import Diagnostic
@@ -31,7 +32,7 @@ class Plan:
     total_passages: int
     diagnostics: tuple[Diagnostic, ...]
 
-    @property
+    @cached_property
     def content_root(self) -> str:
         return content_root(self.manifest) if self.manifest else EMPTY_ROOT
 

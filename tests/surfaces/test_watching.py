@@ -5,8 +5,15 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from adapters.estates.site import reading
+from adapters.estates.site.articles import read_article
 from service.domain.errors import EngineUnavailable, EstateUnreadable, PublishFailed
+from service.domain.progress import silent
+from service.domain.requests import PublishRequest
 from service.settings import Settings
+from service.surfaces.command_line import upkeep
+from service.surfaces.command_line.invocation import Invocation
+from service.surfaces.command_line.output import Output
 from service.surfaces.command_line.watching import stamp, watch
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(60)]
@@ -102,3 +109,20 @@ def test_hidden_folders_and_the_data_folder_are_no_part_of_an_estate(estate):
         (folder / "x").write_text("x")
     assert stamp([estate], data) == before
     assert len(before) == 1
+
+
+async def test_what_was_read_is_remembered_from_one_publish_to_the_next(estate, tmp_path, monkeypatch):
+    (estate / "b.md").write_text("# B")
+    read = []
+
+    def noted(source, *rest):
+        read.append(source.path)
+        return read_article(source, *rest)
+
+    monkeypatch.setattr(reading, "read_article", noted)
+    invocation = Invocation(tmp_path / "data", None, Output(as_json=True))
+    publish = upkeep.publish_here(PublishRequest(paths=[str(estate)]), invocation)
+    assert (await publish(silent)).added == 2
+    (estate / "a.md").write_text("# A\n\nOther words.")
+    assert (await publish(silent)).changed == 1
+    assert read == ["a.md", "b.md", "a.md"]

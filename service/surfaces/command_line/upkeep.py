@@ -48,7 +48,9 @@ def publish(
     invocation: Invocation = context.obj
     request = PublishRequest(paths=arguments.absolute(paths), strict=strict, dry_run=dry_run)
     estates = [Path(path) for path in request.paths]
-    publish_by = _through(server, request, invocation) if server is not None else _here(request, invocation)
+    publish_by = (
+        publish_through(server, request, invocation) if server is not None else publish_here(request, invocation)
+    )
 
     async def work() -> int:
         with invocation.output.progress() as progress:
@@ -73,7 +75,7 @@ def publish(
 PublishBy = Callable[[Progress], Awaitable[PublishResult]]
 
 
-def _here(request: PublishRequest, invocation: Invocation) -> PublishBy:
+def publish_here(request: PublishRequest, invocation: Invocation) -> PublishBy:
     """Into the data folder, whoever owns it; it is free between two publishes."""
 
     async def publish_by(progress: Progress) -> PublishResult:
@@ -82,7 +84,7 @@ def _here(request: PublishRequest, invocation: Invocation) -> PublishBy:
     return publish_by
 
 
-def _through(url: str, request: PublishRequest, invocation: Invocation) -> PublishBy:
+def publish_through(url: str, request: PublishRequest, invocation: Invocation) -> PublishBy:
     """To a server, which is told only what it lacks. What was read is remembered until the next time."""
     from service import bootstrap  # loads the engines' clients
     from service.surfaces.command_line.submitting import submit
