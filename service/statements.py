@@ -117,11 +117,14 @@ def edges_of(identity: NodeIdentity, audiences: frozenset[str], limit: int) -> S
 
 
 def nodes_by_alias(aliases: Iterable[str], audiences: frozenset[str]) -> ServiceStatement:
-    """Nodes that carry one of these aliases (lower case, as stored), with the alias that matched as `alias`."""
+    """Nodes that carry one of these aliases (lower case, as stored), with the alias that matched as `alias`.
+
+    An adapter looks them up by words of its own that stand for whole aliases.
+    """
     return ServiceStatement(
         "nodes_by_alias",
-        "UNWIND $aliases AS alias MATCH (n:Node) WHERE alias IN n.aliases "
-        f"AND {_VISIBLE} {_RETURN_NODE}, alias ORDER BY key, alias",
+        f"CALL db.index.fulltext.queryNodes('node_aliases', $text) YIELD node AS n WHERE {_VISIBLE} "
+        f"UNWIND [known IN n.aliases WHERE known IN $aliases] AS alias {_RETURN_NODE}, alias ORDER BY key, alias",
         {"aliases": list(aliases), "audiences": sorted(audiences)},
     )
 

@@ -41,12 +41,16 @@ class Neo4jAddress:
 
 @contextmanager
 def _started(request: pytest.FixtureRequest, server: Server) -> Iterator[Server]:
-    """The first start on a machine fetches the engine: its progress is shown past pytest's capture."""
+    """The first start on a machine fetches the engine: its progress is shown past pytest's capture.
+
+    An engine that died on the way is an error with the end of its log.
+    """
     capture = request.config.pluginmanager.getplugin("capturemanager")
     with capture.global_and_fixture_disabled() if capture else nullcontext():
         server.start()
     try:
         yield server
+        server.check()
     finally:
         server.stop()
 

@@ -11,7 +11,7 @@ from neo4j import READ_ACCESS, AsyncDriver, Query
 from adapters.indexing.analysis import query_terms
 from adapters.indexing.stored_passage import engine_text
 from adapters.neo4j.connection import ENGINE, engine_errors
-from adapters.neo4j.values import NAME_AUDIENCES, NAME_BEGINNINGS, audience_word, to_parameter, to_plain
+from adapters.neo4j.values import NAME_AUDIENCES, NAME_BEGINNINGS, to_parameter, to_plain, whole_word
 from cypher_guard import GuardedQuery
 from service.domain.deadline import Deadline
 from service.domain.errors import EngineLate, EngineUnavailable
@@ -125,7 +125,7 @@ def name_query(parameters: Mapping[str, Any]) -> str:
     Typed words are folded letters and digits, and audiences hexadecimal: neither can be syntax.
     """
     words = [_beginning(word, typos=parameters["typos"]) for word in typed_words(parameters["text"])]
-    audiences = " ".join(audience_word(audience) for audience in parameters["audiences"])
+    audiences = " ".join(map(whole_word, parameters["audiences"]))
     return f"{' '.join(words)} +{NAME_AUDIENCES}:({audiences})" if words and audiences else ""
 
 
@@ -135,8 +135,14 @@ def _beginning(word: str, *, typos: bool) -> str:
     return f"+{NAME_BEGINNINGS}:({word}{near})"
 
 
+def alias_query(parameters: Mapping[str, Any]) -> str:
+    """Hexadecimal words, any of which suffices."""
+    return " ".join(map(whole_word, parameters["aliases"]))
+
+
 FULL_TEXT: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "nodes_by_title": title_query,
     "nodes_by_name": name_query,
+    "nodes_by_alias": alias_query,
 }
 """Statements that stand on a full-text index, with what makes its query from their parameters."""

@@ -4,7 +4,7 @@ from typing import Any
 
 from adapters.indexing.analysis import document_terms, is_english
 from adapters.indexing.stored_passage import engine_text
-from adapters.neo4j.values import NAME_AUDIENCES, NAME_BEGINNINGS, TITLE_TERMS, audience_word
+from adapters.neo4j.values import ALIAS_WORDS, NAME_AUDIENCES, NAME_BEGINNINGS, TITLE_TERMS, whole_word
 from service.domain.graph import Edge, Node
 from service.domain.names import beginnings, name_words, node_names
 
@@ -14,7 +14,8 @@ Row = dict[str, Any]
 def node_row(node: Node, content_hash: str | None) -> Row:
     """The node's properties by the names of the graph's schema; what it lacks is left out, a list may be empty.
 
-    What INDEX_ONLY names is for the full-text indexes: title and aliases analysed, and how names begin.
+    What INDEX_ONLY names is for the full-text indexes: title and aliases analysed, how names
+    begin, and aliases as they are.
     """
     english = is_english(node.identity.locale)
     named = (node.title, *node.aliases)
@@ -47,7 +48,8 @@ def node_row(node: Node, content_hash: str | None) -> Row:
         "visibleTo": node.visible_to,
         TITLE_TERMS: " ".join(term for text in named for term in document_terms(text, english=english)),
         NAME_BEGINNINGS: " ".join(beginnings(name_words(names))),
-        NAME_AUDIENCES: " ".join(audience_word(audience) for audience in node.visible_to),
+        NAME_AUDIENCES: " ".join(map(whole_word, node.visible_to)),
+        ALIAS_WORDS: " ".join(map(whole_word, node.aliases)),
     }
     return {name: _storable(value) for name, value in properties.items() if value is not None}
 

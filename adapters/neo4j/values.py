@@ -15,14 +15,15 @@ from adapters.indexing.stored_passage import engine_text
 TITLE_TERMS = "titleTerms"
 NAME_BEGINNINGS = "nameBeginnings"
 NAME_AUDIENCES = "nameAudiences"
+ALIAS_WORDS = "aliasWords"
 
-INDEX_ONLY = frozenset({TITLE_TERMS, NAME_BEGINNINGS, NAME_AUDIENCES})
+INDEX_ONLY = frozenset({TITLE_TERMS, NAME_BEGINNINGS, NAME_AUDIENCES, ALIAS_WORDS})
 """The properties that the full-text indexes need and nobody else: they leave with no answer."""
 
 
-def audience_word(audience: str) -> str:
-    """A visibility class as one word of a full-text index, whatever its name holds."""
-    return hashlib.blake2b(audience.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+def whole_word(text: str) -> str:
+    """A visibility class or an alias as one word of a full-text index, whatever it holds."""
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 def to_parameter(value: Any) -> Any:
