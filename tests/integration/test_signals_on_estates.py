@@ -369,10 +369,14 @@ def test_a_translated_unit_comes_first_to_who_reads_its_language(
 
 @pytest.mark.parametrize("text", ["copper kettle", "kettle round one", "kettle round two"])
 def test_a_redirected_page_gives_way_to_what_is_there(application: Application, text: str) -> None:
-    """Its path says the words of the question; the pages that are left answer it, in their own order."""
+    """Its path says the words of the question; the pages that are left answer it first, in their own order. It names
+    its successor, and one that is redirected in a circle has none and is no answer."""
     hits = application.search(text, limit=100).hits
-    assert [hit.uid for hit in hits if "kettle" in hit.uid] == ["kettle.a", "kettle.b", "kettle.c"]
-    assert "retired" not in {hit.kind for hit in hits}
+    pages = ["kettle.a", "kettle.b", "kettle.c"]
+    assert [hit.uid for hit in hits if "kettle" in hit.uid] == [*pages, "site/docs/copper-kettle"]
+    assert [(hit.uid, hit.superseded_by) for hit in hits if hit.kind == "retired"] == [
+        ("site/docs/copper-kettle", "kettle.b")
+    ]
 
 
 @pytest.mark.parametrize("asked", [MOVED[0], MOVED[-3], Asked("violin")], ids=name)
