@@ -248,6 +248,7 @@ PAGES = {
     "graph": "/graph",
     "rows": "/graph?cypher=MATCH+(n)+RETURN+n",
     "violation": "/graph?cypher=MATCH+(n)+DELETE+n",
+    "diagnostics": "/diagnostics",
 }
 
 
@@ -320,3 +321,16 @@ def test_a_late_answer_is_said(open_page, toolbox):
         toolbox.hang = False
         page.get_by_role("searchbox").fill("rank fusion")
         expect(page.locator(".hit")).to_have_count(10)
+
+
+def test_diagnostics_are_narrowed_by_keys_alone(url, open_page):
+    page = open_page(f"{url}/diagnostics", **PHONE)
+    expect(page.locator(".finding")).to_have_count(3)
+    page.get_by_label("File").focus()
+    page.keyboard.type("graph")
+    page.keyboard.press("Enter")
+    expect(page.locator(".finding .place")).to_have_text(["articles/graph.md:7:1"])
+    page.get_by_label("Severity").focus()
+    page.keyboard.type("err")
+    page.get_by_role("button", name="Narrow").press("Enter")
+    expect(page.get_by_role("status")).to_contain_text("None of this kind")
