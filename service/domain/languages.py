@@ -1,6 +1,7 @@
 """One name for each programming language, whatever a fence or a filter calls it."""
 
 _ALIASES = {
+    "azurecli": ("azure-cli", "azcli"),
     "bash": ("sh", "shell", "shell-session", "zsh"),
     "cpp": ("c++", "cc", "cxx"),
     "csharp": ("c#", "cs"),

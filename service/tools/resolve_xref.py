@@ -77,7 +77,15 @@ class _Resolver:
         named = await self._graph.run(nodes_by_alias([asked.casefold()], self._audiences), deadline=self._deadline)
         if named.rows:
             return await self._resolution(asked, "alias", named.by_column())
+        bare = asked.partition("(")[0]
+        if bare and (groups := await self._group(bare)):
+            return await self._resolution(asked, "overload", groups)
         return XrefResolution(asked=asked, found=False, via="none", suggestions=await self._suggest(asked, near))
+
+    async def _group(self, name: str) -> list[dict[str, Any]]:
+        """The overload group `name*` that a member, or the bare name, belongs to."""
+        rows = await self._graph.run(nodes_by_uid([f"{name}*"], self._audiences), deadline=self._deadline)
+        return rows.by_column()
 
     async def _resolution(self, asked: str, via: str, rows: Sequence[Mapping[str, Any]]) -> XrefResolution:
         row = await self._choose(rows)
