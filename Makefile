@@ -33,6 +33,7 @@ bench: setup-test
 	$(BIN)/python -m bench.prior
 	$(BIN)/python -m bench.signals
 	$(BIN)/python -m bench.signals --cost
+	$(BIN)/python -m bench.suggest
 	$(BIN)/python -m bench.publish
 	$(BIN)/python -m bench.latency
 	$(BIN)/python -m bench.latency --scale
