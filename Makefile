@@ -38,6 +38,9 @@ bench: setup-test
 	$(BIN)/python -m bench.latency
 	$(BIN)/python -m bench.latency --scale
 	$(BIN)/python -m bench.guard
+	$(BIN)/python -m bench.engines
+	$(BIN)/python -m bench.rest_overhead
+	$(BIN)/python -m bench.load
 	$(BIN)/python -m bench.observing
 
 # The same kinds of figures in two minutes, on less.
