@@ -299,10 +299,10 @@ class Settings(BaseModel):
     )
     server_key: SecretStr = _row(SecretStr(""), "API key that `publish --server` presents; from the environment only.")
     watch_interval: int = _row(
-        250, "How often `publish --watch` looks whether a file has changed.", "milliseconds", ge=10
+        150, "How often `publish --watch` looks whether a file has changed.", "milliseconds", ge=10
     )
     watch_settling: int = _row(
-        250, "How long no file may change before `publish --watch` publishes.", "milliseconds", ge=10
+        100, "How long no file may change before `publish --watch` publishes.", "milliseconds", ge=10
     )
     watch_patience: int = _row(
         5_000, "When `publish --watch` publishes although files go on changing.", "milliseconds", ge=10
