@@ -6,7 +6,7 @@ port's table; mark it `engines` where it needs a server.
 
 import json
 import uuid
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -217,11 +217,16 @@ SERVERS = frozenset({"opensearch", "neo4j", "qdrant"})
 """The names above that need a server."""
 
 
-def _each(table: dict[str, Factory[Any]]) -> list[Any]:
+def engines_of(names: Iterable[str], table: dict[str, Factory[Any]]) -> list[Any]:
+    """What a fixture of this table is parametrized with."""
     return [
-        pytest.param(factory, id=name, marks=[pytest.mark.engines] if name in SERVERS else [])
-        for name, factory in table.items()
+        pytest.param(table[name], id=name, marks=[pytest.mark.engines] if name in SERVERS else [])
+        for name in sorted(names)
     ]
+
+
+def _each(table: dict[str, Factory[Any]]) -> list[Any]:
+    return engines_of(table, table)
 
 
 @pytest.fixture
