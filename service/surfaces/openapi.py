@@ -71,7 +71,7 @@ EXAMPLES: Mapping[str, dict[str, Example]] = {
             "summary": "From a page, by a developer who reads German",
             "value": {
                 "text": "cursor stale",
-                "currentDocument": "cogitave.query.paging",
+                "currentDocument": "cogitave.query.errors",
                 "profile": {"role": "developer", "locale": "de-de"},
             },
         },
@@ -79,7 +79,7 @@ EXAMPLES: Mapping[str, dict[str, Example]] = {
     catalogue.WHY_NOT.name: {
         "missing": {
             "summary": "A page that one expected",
-            "value": {"search": {"text": "rank fusion"}, "uid": "cogitave.query.paging"},
+            "value": {"search": {"text": "rank fusion"}, "uid": "cogitave.query.degradation"},
         }
     },
     catalogue.LIST.name: {
@@ -88,22 +88,22 @@ EXAMPLES: Mapping[str, dict[str, Example]] = {
     },
     catalogue.FETCH.name: {
         "uid": {"summary": "By uid", "value": {"uid": "cogitave.query.fusion"}},
-        "translation": {"summary": "In German", "value": {"uid": "cogitave.query.fusion", "locale": "de-de"}},
+        "locale": {"summary": "In one language", "value": {"uid": "cogitave.query.fusion", "locale": "en-us"}},
         "section": {
             "summary": "One section, in a small room",
-            "value": {"uid": "cogitave.query.fusion", "section": "votes", "maxTokens": 500},
+            "value": {"uid": "cogitave.query.fusion", "section": "weights", "maxTokens": 500},
         },
     },
     catalogue.FETCH_BATCH.name: {
         "several": {
             "summary": "Two pages",
-            "value": {"uids": ["cogitave.query.fusion", "cogitave.query.paging"], "maxTokens": 2000},
+            "value": {"uids": ["cogitave.query.fusion", "cogitave.query.ranking"], "maxTokens": 2000},
         }
     },
     catalogue.SAMPLES.name: {
         "identifier": {
-            "summary": "Code that uses an identifier, in C#",
-            "value": {"text": "IHttpClientFactory", "language": "csharp", "limit": 5},
+            "summary": "Code that uses an identifier, in Python",
+            "value": {"text": "urlopen", "language": "py", "limit": 5},
         }
     },
     catalogue.RELATED.name: {
@@ -122,8 +122,8 @@ EXAMPLES: Mapping[str, dict[str, Example]] = {
         }
     },
     catalogue.SUGGEST.name: {
-        "begun": {"summary": "Half a title", "value": {"text": "rank fu"}},
-        "misspelt": {"summary": "A misspelt identifier", "value": {"text": "IHttpClientFactroy", "limit": 3}},
+        "begun": {"summary": "Half a title", "value": {"text": "fusion: how"}},
+        "misspelt": {"summary": "A misspelt title", "value": {"text": "degradaton", "limit": 3}},
     },
     catalogue.GRAPH_QUERY.name: {
         "units": {

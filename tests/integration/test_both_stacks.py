@@ -16,6 +16,7 @@ from cypher_guard import Violation
 from service.domain.principal import ANONYMOUS
 from service.domain.requests import CatalogRequest, EstateRequest, PublishRequest, SearchRequest
 from service.settings import Settings
+from service.surfaces import openapi
 from service.tools import catalogue, estate
 from tests.application import Application, running
 from tests.engines import Neo4jAddress
@@ -145,6 +146,31 @@ def test_searches_agree_on_most_of_their_heads(stacks: Stacks, question: str) ->
     assert real.content_root == embedded.content_root
     both = {hit.uid for hit in real.hits} & {hit.uid for hit in embedded.hits}
     assert len(both) >= 0.7 * len(embedded.hits)
+
+
+ANSWERS = {
+    "docs_search": "hits",
+    "list_nodes": "nodes",
+    "docs_fetch": "sections",
+    "docs_fetch_batch": "nodes",
+    "code_sample_search": "samples",
+    "get_related": "related",
+    "get_learning_path": "steps",
+    "suggest": "suggestions",
+    "query_graph": "rows",
+    "describe_schema": "labels",
+}
+"""Where a tool's answer lies; the others are never empty."""
+
+
+@pytest.mark.parametrize("tool", catalogue.TOOLS, ids=lambda tool: tool.name)
+def test_the_examples_of_the_rest_document_are_answered_from_the_manual(stacks: Stacks, tool: catalogue.Tool) -> None:
+    for example in openapi.EXAMPLES[tool.name].values():
+        for application in (stacks.real, stacks.embedded):
+            result = application.run(
+                application.tools.call(tool, tool.request.model_validate(example["value"]), ANONYMOUS)
+            )
+            assert tool.name not in ANSWERS or getattr(result, ANSWERS[tool.name]), example
 
 
 def test_the_graph_tools_agree(stacks: Stacks) -> None:
