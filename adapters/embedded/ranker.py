@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from itertools import compress
 
 import numpy as np
 import numpy.typing as npt
@@ -89,7 +90,7 @@ class ScipyRanker:
         scores = taken
         for _ in range(self._iterations):
             scores = taken + self._damping * (matrix.transposed @ scores)
-        return {matrix.nodes[place]: float(scores[place]) for place in np.flatnonzero(scores)}
+        return dict(compress(zip(matrix.nodes, scores.tolist(), strict=True), (scores != 0).tolist()))
 
 
 def _is_own(error: Exception) -> bool:

@@ -17,7 +17,7 @@ class Computations(Generic[Key, Value]):
     """Values by key, each computed once however many wait for it, at most `capacity` of them."""
 
     def __init__(self, name: str, capacity: int, lookups: Lookups | None = None) -> None:
-        """lookups: counts on, where one of these follows another."""
+        """lookups: counts on, where one of these follows another. Found is what was there when it was asked for."""
         self._name = name
         self._capacity = capacity
         self.lookups = lookups or Lookups()
@@ -25,16 +25,11 @@ class Computations(Generic[Key, Value]):
 
     async def get(self, key: Key, compute: Callable[[], Coroutine[Any, Any, Value]], deadline: Deadline) -> Value:
         """The value, or EngineLate while it is still being computed; a failure is raised once and tried again after."""
-        task = self._tasks.get(key)
-        if task is None:
-            self.lookups.missed += 1
-            task = self._tasks[key] = asyncio.create_task(compute())
-            self._make_room(key)
-        else:
-            self.lookups.found += 1
-        self._tasks.move_to_end(key)
+        task = self.begin(key, compute)
         if _is_kept(task):
+            self.lookups.found += 1
             return task.result()
+        self.lookups.missed += 1
         try:
             return await asyncio.wait_for(asyncio.shield(task), deadline.seconds_left)
         except TimeoutError:
@@ -47,6 +42,16 @@ class Computations(Generic[Key, Value]):
         finally:
             if task.done() and self._tasks.get(key) is task and not (_is_kept(task) and self._capacity):
                 del self._tasks[key]
+
+    def begin(self, key: Key, compute: Callable[[], Coroutine[Any, Any, Value]]) -> "asyncio.Task[Value]":
+        """Have the value computed, unless it is there or under way, for whoever gets it later."""
+        task = self._tasks.get(key)
+        if task is None or (task.done() and not _is_kept(task)):
+            task = self._tasks[key] = asyncio.create_task(compute())
+            task.add_done_callback(_is_kept)  # whoever began it need not come back for it, nor hear why it failed
+            self._make_room(key)
+        self._tasks.move_to_end(key)
+        return task
 
     def _make_room(self, newest: Key) -> None:
         """Values give way before work that somebody may wait for."""

@@ -10,8 +10,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import accumulate, takewhile
-from operator import itemgetter
+from itertools import compress
+
+import numpy as np
 
 from service.domain.deadline import Deadline
 from service.domain.graph import NodeIdentity
@@ -36,13 +37,16 @@ def prior_of(seeded: float, unseeded: float) -> float:
 def truncate(scores: Scores, bound: float) -> dict[NodeIdentity, float]:
     """The largest scores, leaving out the smallest as long as what is left out sums to at most `bound` of the whole.
 
-    A sum of vectors so truncated lies within `bound` of the true one in L1, relative to its mass.
+    Of equal scores all stay or none do. A sum of vectors so truncated lies within `bound` of the true one in L1,
+    relative to its mass.
     """
-    allowance = bound * sum(scores.values())
-    ordered = sorted(scores.items(), key=itemgetter(1))
-    sums = accumulate(score for _, score in ordered)
-    dropped = sum(1 for _ in takewhile(lambda left_out: left_out <= allowance, sums))
-    return dict(ordered[dropped:])
+    if not scores:
+        return {}
+    values = np.fromiter(scores.values(), np.float64, len(scores))
+    ordered = np.sort(values)
+    dropped = np.searchsorted(np.cumsum(ordered), bound * values.sum(), side="right")
+    kept = values >= ordered[min(dropped, len(ordered) - 1)]
+    return dict(compress(scores.items(), kept.tolist()))
 
 
 def percentiles(scores: Scores) -> dict[NodeIdentity, float]:
@@ -87,6 +91,13 @@ class PriorCache:
         self._settle(generation)
         return await self._unseeded.get(audiences, lambda: self._compute_unseeded(audiences), deadline)
 
+    def begin(self, anchors: Sequence[NodeIdentity], generation: int, audiences: frozenset[str]) -> None:
+        """Set going what isn't there yet, for a query that will ask for it later and has other things to wait for."""
+        self._settle(generation)
+        self._unseeded.begin(audiences, partial(self._compute_unseeded, audiences))
+        for anchor in anchors:
+            self._vectors.begin((audiences, anchor), partial(self._compute_vector, anchor, audiences))
+
     async def priors(
         self,
         anchors: Sequence[NodeIdentity],
@@ -100,6 +111,7 @@ class PriorCache:
         EngineUnavailable."""
         if not anchors:
             return {}
+        self.begin(anchors, generation, audiences)
         base = await self.unseeded(generation, audiences, deadline=deadline)
         vectors = [
             await self._vectors.get((audiences, anchor), partial(self._compute_vector, anchor, audiences), deadline)

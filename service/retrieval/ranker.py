@@ -1,7 +1,7 @@
 """The ranker: what the graph and the signals make of a window."""
 
 from collections import OrderedDict
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -47,6 +47,17 @@ class Ranker:
         """For when the graph of a generation was mended."""
         self.priors.forget()
         self._said.clear()
+
+    def begin(
+        self,
+        anchors: Sequence[NodeIdentity],
+        generation: int,
+        audiences: frozenset[str],
+        without_signals: Collection[str],
+    ) -> None:
+        """Set the graph prior going for a window that is still being filled: `rank` will ask for it."""
+        if anchors and not self._is_silent("prior", without_signals):
+            self.priors.begin(anchors, generation, audiences)
 
     async def rank(
         self,
@@ -111,9 +122,12 @@ class Ranker:
         due = deadline.at_most(self.settings.prior_deadline)
         try:
             unseeded = await self.priors.unseeded(generation, caller.audiences, deadline=due)
-            if "prior" in caller.without_signals or "prior" in self.settings.signals_off:
+            if self._is_silent("prior", caller.without_signals):
                 return {}, unseeded.percentiles, []
             priors = await self.priors.priors(anchors, nodes, generation, caller.audiences, deadline=due)
         except EngineUnavailable as error:
             return {}, {}, [f"prior: {error.reason}"]
         return priors, unseeded.percentiles, []
+
+    def _is_silent(self, signal: str, without_signals: Collection[str]) -> bool:
+        return signal in without_signals or signal in self.settings.signals_off

@@ -243,6 +243,10 @@ async def _anchors(
         find_anchors, request, text, principal, retrieval.graph, limit=settings.anchor_limit, deadline=due
     )
     try:
-        return await timings.measure("anchors", retrieval.anchors.get(key, looking, due)), None
+        found = await timings.measure("anchors", retrieval.anchors.get(key, looking, due))
     except EngineUnavailable as error:
         return [], error.reason
+    # The legs are still at work: what a new anchor costs passes beside them.
+    seeds = [anchor.identity for anchor in found if anchor.is_certain]
+    retrieval.ranker.begin(seeds, generation, principal.audiences, request.without_signals)
+    return found, None

@@ -1,4 +1,5 @@
 import asyncio
+import gc
 from collections.abc import Awaitable, Callable
 
 import pytest
@@ -99,3 +100,33 @@ def test_a_failure_is_raised_and_tried_again() -> None:
         return await kept.get("a", Work().of("a"), soon())
 
     assert asyncio.run(run()) == "A"
+
+
+def test_what_was_begun_is_there_for_who_comes_later() -> None:
+    async def run() -> tuple[list[str], int, int]:
+        work, kept = Work(), Computations[str, str]("test", 2)
+        kept.begin("a", work.of("a"))
+        kept.begin("a", work.of("a"))
+        await asyncio.sleep(0)
+        assert await kept.get("a", work.of("a"), Deadline.after(0)) == "A"
+        return work.started, kept.lookups.found, kept.lookups.missed
+
+    assert asyncio.run(run()) == (["a"], 1, 0)
+
+
+def test_what_was_begun_and_failed_is_tried_again_and_nobody_hears_of_it() -> None:
+    async def fail() -> str:
+        raise EngineLate("test")
+
+    async def run() -> list[object]:
+        heard: list[object] = []
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: heard.append(context))
+        work, kept = Work(), Computations[str, str]("test", 2)
+        kept.begin("a", fail)
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        assert await kept.get("a", work.of("a"), soon()) == "A"
+        gc.collect()
+        return heard
+
+    assert asyncio.run(run()) == []

@@ -45,6 +45,12 @@ def test_truncation_loses_no_more_than_its_bound(scores: dict[NodeIdentity, floa
 
 def test_truncation_drops_the_smallest() -> None:
     assert truncate({A: 0.9, B: 0.09, C: 0.01}, 0.05) == {A: 0.9, B: 0.09}
+    assert truncate({}, 0.05) == {}
+
+
+def test_of_equal_scores_all_stay_or_none_do() -> None:
+    assert truncate({A: 0.01, B: 0.98, C: 0.01}, 0.015) == {A: 0.01, B: 0.98, C: 0.01}
+    assert truncate({A: 0.01, B: 0.98, C: 0.01}, 0.02) == {B: 0.98}
 
 
 def test_percentiles_run_from_zero_to_one_and_equals_share_a_place() -> None:
@@ -137,6 +143,20 @@ def test_a_query_that_cannot_wait_leaves_the_vector_for_the_next() -> None:
         priors = await cache.priors([A], [B], 1, PUBLIC, deadline=Deadline.after(1000))
         assert priors[B] > 0
         assert ranker.asked == [A]
+
+    asyncio.run(story())
+
+
+def test_what_was_begun_beside_other_work_is_not_computed_again() -> None:
+    async def story() -> None:
+        ranker = Ranker()
+        cache = PriorCache(ranker, Settings())
+        cache.begin([A, C], 1, PUBLIC)
+        await asyncio.sleep(0.01)
+        assert ranker.asked == [A, C]
+        priors = await cache.priors([A, C], [B], 1, PUBLIC, deadline=Deadline.after(10_000))
+        assert priors[B] > 0
+        assert ranker.asked == [A, C]
 
     asyncio.run(story())
 
