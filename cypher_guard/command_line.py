@@ -4,14 +4,14 @@ import argparse
 import json
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import fields
 from pathlib import Path
 from typing import TextIO
 
 from cypher_guard.guarding import explain, guard
+from cypher_guard.outline import outline, rewritten
 from cypher_guard.plan import Plan
 from cypher_guard.profile import BOUNDED, Profile
-from cypher_guard.violation import Violation, locate
+from cypher_guard.violation import Violation
 from cypher_guard.visibility import Visibility
 
 DONE, FAILED, USAGE, REFUSED = 0, 1, 2, 3
@@ -129,43 +129,15 @@ def _explain(text: str, target: TextIO, profile: Profile, audiences: list[str] |
 def explanation(text: str, plan: Plan) -> Iterable[str]:
     """The tree as parsed, what was rewritten and where, and the rendering with its literals."""
     yield "Tree"
-    yield from _outline(plan.tree, 1)
+    yield from outline(plan.tree, 1)
     yield "Rewritten"
-    for position, rewrite in plan.rewrites:
-        line, column, _ = locate(text, position)
+    for line, column, rewrite in rewritten(text, plan):
         yield f"  line {line}, column {column}: {rewrite}"
     yield "Rendered"
     yield f"  {plan.text}"
     for name, value in plan.literals.items():
         yield f"  ${name} = {json.dumps(value)}"
     yield f"  hops {plan.hops}, columns {', '.join(plan.columns)}, estimated rows touched {plan.cost:.0f}"
-
-
-def _outline(node: object, depth: int, label: str = "") -> Iterable[str]:
-    """One line a tree node, its plain fields beside its name, its parts under it."""
-    plain: list[str] = []
-    nested: list[tuple[str, object]] = []
-    for part in fields(node):  # type: ignore[arg-type]
-        value = getattr(node, part.name)
-        if part.name == "position" or value is None or value == ():
-            continue
-        if isinstance(value, tuple) or hasattr(value, "__dataclass_fields__"):
-            nested.append((part.name, value))
-        else:
-            plain.append(f"{part.name}={value!r}")
-    yield "  " * depth + " ".join([f"{label}{type(node).__name__}", *plain])
-    for name, value in nested:
-        yield from _outline_value(name, value, depth + 1)
-
-
-def _outline_value(name: str, value: object, depth: int) -> Iterable[str]:
-    if isinstance(value, tuple):
-        for item in value:
-            yield from _outline_value(name, item, depth)
-    elif hasattr(value, "__dataclass_fields__"):
-        yield from _outline(value, depth, f"{name}: ")
-    elif value is not None:
-        yield "  " * depth + f"{name}: {value!r}"
 
 
 if __name__ == "__main__":

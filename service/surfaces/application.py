@@ -10,7 +10,7 @@ from service.surfaces.audit import Audit, AuditedToolbox
 from service.surfaces.authentication import Authentication, Authenticator, AuthorizedToolbox, anonymous
 from service.surfaces.authentication import metadata as access_metadata
 from service.surfaces.caller_limits import CallerLimits, Shedding
-from service.surfaces.console import diagnostics, sign_in
+from service.surfaces.console import compare, diagnostics, learning, neighbourhood, runs, sign_in, status
 from service.surfaces.graphql import http as graphql
 from service.surfaces.head_requests import HeadRequests
 from service.surfaces.http_headers import SecurityHeaders
@@ -75,7 +75,10 @@ def application(
     app.include_router(submissions.routes)
     app.include_router(console.pages)
     app.include_router(sign_in.pages)
-    app.include_router(diagnostics.pages)
+    for operators_pages in (diagnostics, runs, status):
+        app.include_router(operators_pages.pages)
+    for readers_pages in (compare, learning, neighbourhood):
+        app.include_router(readers_pages.pages)
     app.include_router(graphql.routes(settings, problems.seen))
     app.mount("/static", console.STATIC)
     agents = AgentSurface(toolbox, settings, answered=metrics.answer, seen=problems.seen)

@@ -149,6 +149,10 @@ class Metrics:
     def exposition(self) -> bytes:
         return generate_latest(self._registry)
 
+    def families(self) -> Iterable[Metric]:
+        """The same, for a reader in this process."""
+        return self._registry.collect()
+
     def _histogram(self, name: str, help: str, *labels: str) -> Histogram:
         return Histogram(name, help, labels, buckets=_SECONDS, registry=self._registry)
 

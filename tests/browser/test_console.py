@@ -7,6 +7,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from service.domain.errors import AllLegsDown, EngineUnavailable, NodeUnknown
+from service.domain.requests import SearchRequest
 from service.domain.results import LegReport, SearchExplanation
 from service.settings import Settings
 from service.surfaces.application import application
@@ -46,7 +47,9 @@ def test_only_what_was_asked_to_the_end_is_kept_as_a_run(url, open_page, toolbox
     expect(page.get_by_role("searchbox")).to_be_focused()
     page.keyboard.type("rank fusion")
     expect(page).to_have_title("rank fusion · Cogitave Query")
-    assert not any(request.logged for request in toolbox.asked if request is not None)
+    searches = [request for request in toolbox.asked if isinstance(request, SearchRequest)]
+    assert searches
+    assert not any(request.logged for request in searches)
     expect(page).to_have_url(f"{url}/?q=rank+fusion")
     page.keyboard.press("Enter")
     page.wait_for_function("history.length > 2")
@@ -249,6 +252,18 @@ PAGES = {
     "rows": "/graph?cypher=MATCH+(n)+RETURN+n",
     "violation": "/graph?cypher=MATCH+(n)+DELETE+n",
     "diagnostics": "/diagnostics",
+    "who asks": "/?q=fusion&role=developer&level=beginner",
+    "status": "/status",
+    "runs": "/runs",
+    "runs without a hit": "/runs?show=empty",
+    "run": "/runs?id=run-1",
+    "replay": "/runs?id=run-1&replay=1",
+    "a run without words": "/runs?id=run-3",
+    "no run": "/runs?id=nothing",
+    "compare": "/compare",
+    "compared": "/compare?q=fusion&b.off=prior&b.role=developer",
+    "neighbourhood": "/neighbourhood?uid=manual.page-1",
+    "learning path": "/learning-path?goal=course.second",
 }
 
 

@@ -19,7 +19,7 @@ from service.domain.documents import (
     SummaryPage,
     TermResult,
 )
-from service.domain.errors import CursorForeign, LimitOutOfRange, NodeUnknown, QueryEmpty, RootUnknown
+from service.domain.errors import CursorForeign, LimitOutOfRange, NodeUnknown, QueryEmpty, RootUnknown, RunUnknown
 from service.domain.filters import NodeFilter
 from service.domain.principal import Principal
 from service.domain.requests import (
@@ -32,6 +32,9 @@ from service.domain.requests import (
     NodesRequest,
     PublishRequest,
     RelatedRequest,
+    ReplayRequest,
+    RunRequest,
+    RunsRequest,
     SampleRequest,
     SchemaRequest,
     SearchRequest,
@@ -60,7 +63,10 @@ from service.domain.results import (
     LegRank,
     LegReport,
     ListResult,
+    LoggedFactor,
+    LoggedHit,
     MissingPrerequisite,
+    MovedHit,
     NodeResult,
     NodesResult,
     NodeSummary,
@@ -70,8 +76,12 @@ from service.domain.results import (
     ReadinessResult,
     RelatedNode,
     RelatedResult,
+    ReplayResult,
     Result,
     RootsResult,
+    RunResult,
+    RunsResult,
+    RunSummary,
     SampleResult,
     SchemaResult,
     SearchExplanation,
@@ -401,6 +411,81 @@ def _schema(_request: SchemaRequest) -> SchemaResult:
     )
 
 
+GAIN, CLAMP = 0.1, 1.15
+
+
+def logged_hit(number: int) -> LoggedHit:
+    """Hit `number` as the log has it: a prior, one factor above 1 and one below."""
+    told = explanation(number, number + 1)
+    factors = [
+        LoggedFactor(signal="moniker", input="net-8.0", factor=1.05),
+        LoggedFactor(signal="age", input=0.6, factor=0.9),
+    ]
+    final = told.rrf_normalised * (1 + GAIN * 0.5) * 1.05 * 0.9
+    return LoggedHit(
+        uid=f"manual.page-{number}",
+        locale="en-us",
+        legs=told.legs,
+        rrf_normalised=told.rrf_normalised,
+        prior=0.5,
+        factors=factors,
+        final=final,
+    )
+
+
+def _summary(run_id: str, **changed: object) -> RunSummary:
+    fields = {
+        "run_id": run_id,
+        "at": "2026-11-30T12:00:00.000+00:00",
+        "text": "rank fusion",
+        "content_root": ROOT,
+        "hits": [logged_hit(1), logged_hit(2)],
+        "degraded": [],
+        "took_ms": 12.5,
+    }
+    return RunSummary.model_validate(fields | changed)
+
+
+def _runs(request: RunsRequest) -> RunsResult:
+    """Newest first: one as it should be, one without a hit, one without a leg whose words were not kept."""
+    runs = [
+        _summary("run-1"),
+        _summary("run-2", text="<b>xyzzy</b>", hits=[]),
+        _summary("run-3", text=None, degraded=["vector: The shard is gone."]),
+    ]
+    return RunsResult(runs=runs[: request.limit])
+
+
+def _run(request: RunRequest) -> RunResult:
+    kept = {run.run_id: run for run in _runs(RunsRequest()).runs}
+    if request.run_id not in kept:
+        raise RunUnknown("No run of this id is kept; list the runs to see those that are.")
+    apart = {
+        "request": {"filter": {"kind": ["page"]}},
+        "start": 0,
+        "limit": 2,
+        "visible_to": ["*"],
+        "as_of": "2026-11-30",
+        "legs": ["lexical", "vector"],
+        "anchors": [AnchorResult(uid="product:manual", locale="und", title="Manual", via="title")],
+        "gain": GAIN,
+        "clamp": CLAMP,
+        "k": K,
+        "notices": [],
+    }
+    return RunResult.model_validate({**dict(kept[request.run_id]), **apart})
+
+
+def _replay(request: ReplayRequest) -> ReplayResult:
+    run = _run(RunRequest(run_id=request.run_id))
+    if run.text is None and request.text is None:
+        raise QueryEmpty("The run's words were not kept, for `run_log_texts` is off; give them along.")
+    moved = [MovedHit(uid=f"manual.page-{n}", locale="en-us", then=n, now=3 - n) for n in (1, 2)]
+    return ReplayResult(
+        run_id=run.run_id, same_snapshot=True, same_order=False, moved=moved, content_root=ROOT, degraded=[]
+    )
+
+
 def _snapshot(_request: SnapshotRequest) -> SnapshotResult:
     return SnapshotResult(
         content_root=ROOT,
@@ -493,6 +578,9 @@ ANSWERS: Mapping[str, Callable[[Any], Result]] = {
     catalogue.SUGGEST.name: _suggest,
     catalogue.GRAPH_QUERY.name: _graph_query,
     catalogue.SCHEMA.name: _schema,
+    catalogue.RUNS.name: _runs,
+    catalogue.RUN.name: _run,
+    catalogue.REPLAY.name: _replay,
     estate.SNAPSHOT.name: _snapshot,
     estate.DOCUMENT.name: _document,
     estate.CATALOG.name: _catalog,

@@ -36,6 +36,8 @@ NEEDS = {
     "/node": Scope.SEARCH,
     "/metrics": Scope.OPERATE,
     "/diagnostics": Scope.OPERATE,
+    "/runs": Scope.OPERATE,
+    "/status": Scope.OPERATE,
     "/v1/publish": OWNER,
     "/v1/rollback": OWNER,
     "/v1/doctor": OWNER,
@@ -56,7 +58,15 @@ BODIES = {
     "/v1/rollback": {"contentRoot": "c0ffee" * 10 + "c0ff"},
     "/v1/doctor": {"repair": False},
 }
-QUERIES = {"/v1/search": "?q=fusion", "/v1/suggest": "?q=fusion", "/": "?q=fusion", "/node": "?uid=manual.page-1"}
+QUERIES = {
+    "/v1/search": "?q=fusion",
+    "/v1/suggest": "?q=fusion",
+    "/": "?q=fusion",
+    "/node": "?uid=manual.page-1",
+    "/compare": "?q=fusion",
+    "/neighbourhood": "?uid=manual.page-1",
+    "/learning-path": "?goal=manual.page-1",
+}
 REFUSED = {"credentials_missing", "credentials_invalid", "scope_missing", "owner_required"}
 
 

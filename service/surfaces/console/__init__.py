@@ -17,9 +17,12 @@ from cypher_guard.violation import Violation
 from service.domain.errors import PublishFailed, Refused, Unavailable
 from service.domain.principal import Scope
 from service.domain.requests import GraphQueryRequest, NodeRequest, SearchRequest, WhyNotRequest
+from service.settings import Settings
 from service.surfaces.console.bars import at_work, bars, moved
+from service.surfaces.console.guard import shown_plan
 from service.surfaces.console.links import link, safe_url
 from service.surfaces.console.passage import excerpt, fenced, is_cut, marked, pointed
+from service.surfaces.console.profile import LEVELS
 from service.surfaces.console.search_page import SearchLink, chips, degradations
 from service.surfaces.dependencies import Caller, Instruments, Tools
 from service.surfaces.openapi import version
@@ -47,11 +50,17 @@ _templates.globals.update(
     excerpt=excerpt,
     fenced=fenced,
     is_cut=is_cut,
+    levels=LEVELS,
     marked=marked,
     moved=moved,
     pointed=pointed,
     safe_url=safe_url,
     node_link=lambda uid, locale, anchor="": link("/node", anchor, uid=uid, locale=locale),
+    around_link=lambda uid, locale: link("/neighbourhood", uid=uid, locale=locale),
+    path_link=lambda goal: link("/learning-path", goal=goal),
+    run_link=lambda run_id: link("/runs", id=run_id),
+    search_link=lambda text: link("/", q=text),
+    compare_link=lambda text: link("/compare", q=text),
     version=version(),
 )
 
@@ -100,12 +109,14 @@ async def node_page(
 async def graph_page(
     request: Request, toolbox: Tools, caller: Caller, cypher: Annotated[str, Query()] = ""
 ) -> Response:
-    """The guard to try: the query as it was run and its rows, or the refusal with its place."""
-    content: dict[str, Any] = {"cypher": cypher, "rows": None, "problem": None}
+    """The guard to try: text, tree, rewritings, rendering and rows, or the refusal with its place."""
+    content: dict[str, Any] = {"cypher": cypher, "rows": None, "plan": None, "problem": None}
     if not cypher.strip():
         return rendered("graph.html", content)
+    settings: Settings = request.app.state.settings
     try:
         content["rows"] = await toolbox.call(catalogue.GRAPH_QUERY, GraphQueryRequest(cypher=cypher), caller)
+        content["plan"] = shown_plan(cypher, settings, caller)
     except _ANSWERED as error:
         return failed(request, "graph.html", content, error)
     return rendered("graph.html", content)

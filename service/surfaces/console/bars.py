@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from service.domain.results import FactorResult, HitExplanation
+from service.domain.results import FactorResult, HitExplanation, LoggedHit, RunResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +36,47 @@ def bars(explain: HitExplanation) -> list[Bar]:
     if explain.prior or any(factor.factor != 1 for factor in explain.factors):
         rows.append(Bar("final", "final", 0.0, min(explain.final, 1.0), f"{explain.final:.4f}"))
     return rows
+
+
+def waterfalls(run: RunResult) -> list[list[Bar]]:
+    """Each hit of a run, from its legs' votes by all that multiplied them to its final score; one scale for all."""
+    stairs = [_stairs(hit, run.gain) for hit in run.hits]
+    highest = max((bar.start + bar.width for rows in stairs for bar in rows), default=1.0) or 1.0
+    return [
+        [Bar(bar.label, bar.kind, bar.start / highest, bar.width / highest, bar.note) for bar in rows]
+        for rows in stairs
+    ]
+
+
+def _stairs(hit: LoggedHit, gain: float) -> list[Bar]:
+    votes = sum(leg.vote for leg in hit.legs) or 1.0
+    rows: list[Bar] = []
+    at = 0.0
+    for leg in hit.legs:
+        share = leg.vote / votes * hit.rrf_normalised
+        rows.append(Bar(leg.leg, leg.leg, at, share, f"rank {leg.rank} · score {leg.score:.3f}"))
+        at += share
+    rows.append(Bar("fused", "fused", 0.0, hit.rrf_normalised, f"{hit.rrf_normalised:.4f} of 1"))
+    at = hit.rrf_normalised
+    steps = [("graph prior", "prior", 1 + gain * hit.prior, f"prior {hit.prior:.3f}")] if hit.prior else []
+    steps += [(f.signal, "signal", f.factor, "" if f.input is None else f"for {f.input}") for f in hit.factors]
+    for label, kind, factor, note in steps:
+        if f"{factor:.3f}" != "1.000":
+            said = f"× {factor:.3f}" + (f" · {note}" if note else "")
+            rows.append(_step(label, kind, at, at * factor, said))
+        at *= factor
+    if abs(at - hit.final) > _SEEN * max(at, hit.final):
+        rows.append(_step("clamp", "clamp", at, hit.final, "factors above 1 are held to the clamp"))
+    rows.append(Bar("final", "final", 0.0, hit.final, f"{hit.final:.4f}"))
+    return rows
+
+
+_SEEN = 0.0005
+"""Share of a score below which a difference is rounding, and no step of its own."""
+
+
+def _step(label: str, kind: str, before: float, after: float, note: str) -> Bar:
+    return Bar(label, f"{kind} {'up' if after >= before else 'down'}", min(before, after), abs(after - before), note)
 
 
 def at_work(factors: Sequence[FactorResult]) -> list[FactorResult]:

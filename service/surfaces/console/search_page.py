@@ -1,13 +1,14 @@
 """The address of a search in the console, and the filters that its answer offers."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from starlette.datastructures import QueryParams
 
 from service.domain.requests import SearchRequest
 from service.domain.results import SearchResult
 from service.surfaces.console.links import encoded
+from service.surfaces.console.profile import ProfileFields
 
 Pair = tuple[str, str]
 
@@ -27,16 +28,17 @@ class SearchLink:
     uid: str = ""
     typing: bool = False
     """Whether the text is still being typed: the script says so, and what it may become is not worth keeping."""
+    asker: ProfileFields = field(default_factory=ProfileFields)
 
     @classmethod
     def read(cls, parameters: QueryParams) -> "SearchLink":
-        pairs = (text.partition("=") for text in parameters.getlist("filter"))
         return cls(
             text=parameters.get("q", ""),
-            filters=tuple(dict.fromkeys((name, value) for name, _, value in pairs)),
+            filters=read_filters(parameters),
             cursor=parameters.get("cursor") or None,
             uid=parameters.get("uid", "").strip(),
             typing="typing" in parameters,
+            asker=ProfileFields.read(parameters),
         )
 
     @property
@@ -44,12 +46,11 @@ class SearchLink:
         return bool(self.text.strip())
 
     def request(self) -> SearchRequest:
-        values: dict[str, list[str]] = {}
-        for name, value in self.filters:
-            values.setdefault(name, []).append(value)
         return SearchRequest(
             text=self.text,
-            filter=values,
+            filter=filter_values(self.filters),
+            profile=self.asker.profile(),
+            current_document=self.asker.document or None,
             facets=list(_OFFERED),
             cursor=self.cursor,
             explain=True,
@@ -59,10 +60,31 @@ class SearchLink:
     def with_cursor(self, cursor: str | None) -> "SearchLink":
         return replace(self, cursor=cursor, uid="")
 
+    @property
+    def compared(self) -> str:
+        """The same question on the page that puts two ways of asking it side by side."""
+        filters = (("filter", f"{name}={value}") for name, value in self.filters)
+        return "/compare?" + encoded((("q", self.text), *filters, *self.asker.pairs("a."), *self.asker.pairs("b.")))
+
     def __str__(self) -> str:
         parameters = [("q", self.text), *(("filter", f"{name}={value}") for name, value in self.filters)]
+        parameters += self.asker.pairs()
         parameters += [("cursor", self.cursor)] if self.cursor else []
         return "/?" + encoded(tuple(parameters))
+
+
+def read_filters(parameters: QueryParams) -> tuple[Pair, ...]:
+    """The address's `filter=name=value`, each once."""
+    pairs = (text.partition("=") for text in parameters.getlist("filter"))
+    return tuple(dict.fromkeys((name, value) for name, _, value in pairs))
+
+
+def filter_values(filters: Iterable[Pair]) -> dict[str, list[str]]:
+    """By name, as a request takes them."""
+    values: dict[str, list[str]] = {}
+    for name, value in filters:
+        values.setdefault(name, []).append(value)
+    return values
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 // The server renders and escapes every page; this only moves the finished nodes of a new page into the old one.
 
 const PAUSE = 160; // milliseconds after a key before asking
+const FRESH = 5000; // milliseconds between two looks at the status
 const REPLACED = ["chips", "status", "answer"];
 
 const form = document.getElementById("ask");
@@ -23,13 +24,43 @@ if (form) {
 }
 document.addEventListener("keydown", steer);
 
+const live = document.getElementById("live");
+if (live) keepFresh();
+
 function later() {
   clearTimeout(waiting);
-  waiting = setTimeout(() => ask({ typing: true }), PAUSE);
+  waiting = setTimeout(() => {
+    ask({ typing: true });
+    suggest(box.value.trim());
+  }, PAUSE);
+}
+
+// Pages whose name the text may become, under the box; the text itself is asked for besides.
+async function suggest(text) {
+  const names = document.getElementById("names");
+  let found = [];
+  try {
+    const response = text ? await fetch(`/v1/suggest?${new URLSearchParams({ q: text, limit: 4 })}`) : null;
+    if (response?.ok) found = (await response.json()).suggestions;
+  } catch {
+    // Names are a convenience: without them the search says what is wrong.
+  }
+  if (box.value.trim() !== text) return;
+  names.replaceChildren(...found.map(nameLink));
+  names.hidden = found.length === 0;
+}
+
+function nameLink(found) {
+  const link = document.createElement("a");
+  link.href = `/node?${new URLSearchParams({ uid: found.uid, locale: found.locale })}`;
+  const kind = document.createElement("small");
+  kind.textContent = found.kind;
+  link.append(found.title || found.uid, " ", kind);
+  return link;
 }
 
 function address(of) {
-  const fields = new URLSearchParams(new FormData(of));
+  const fields = new URLSearchParams([...new FormData(of)].filter(([, value]) => value !== ""));
   return fields.get("q")?.trim() ? `/?${fields}` : "/";
 }
 
@@ -128,6 +159,26 @@ async function whyNot(event) {
   const refused = page.querySelector(".problem");
   if (refused && !verdict) document.getElementById("why-not").append(refused);
   say((verdict ?? refused)?.textContent.replace(/\s+/g, " ").trim() ?? "");
+}
+
+// The status page anew every few seconds, while somebody wants it so and looks at it.
+function keepFresh() {
+  live.parentElement.hidden = false;
+  setInterval(async () => {
+    if (!live.checked || document.hidden) return;
+    const old = document.getElementById("standing");
+    if (old.contains(document.activeElement)) return;
+    try {
+      const response = await fetch(location.href, { headers: { Accept: "text/html" } });
+      const fresh = new DOMParser().parseFromString(await response.text(), "text/html").getElementById("standing");
+      if (!fresh) return;
+      const opened = [...old.querySelectorAll("details")].map((one) => one.open);
+      [...fresh.querySelectorAll("details")].forEach((one, at) => (one.open = opened[at] ?? false));
+      old.replaceChildren(...fresh.childNodes);
+    } catch {
+      // Asked again in a moment.
+    }
+  }, FRESH);
 }
 
 function steer(event) {
