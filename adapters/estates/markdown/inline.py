@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from html import unescape
+from urllib.parse import unquote
 
 from markdown_it.token import Token
 
@@ -128,12 +129,12 @@ class _InlineReader:
 def display_name(reference: str, title_of: TitleOf) -> str:
     """What a page shows for an xref without a text of its own: the page's title, else the last name of the uid."""
     target, _, query = reference.partition("?")
-    uid = target.partition("#")[0] if title_of(target) is None else target
-    title = title_of(uid)
-    if title is not None:
-        return title
-    options = dict(part.partition("=")[::2] for part in unescape(query).split("&") if part)
-    return name_of_uid(target, options.get("displayProperty", ""), options.get("text"))
+    for uid in dict.fromkeys((target, unquote(target), target.partition("#")[0])):
+        title = title_of(uid)
+        if title is not None:
+            return title
+    options = {name: unquote(value) for name, _, value in (p.partition("=") for p in unescape(query).split("&"))}
+    return name_of_uid(unquote(target), options.get("displayProperty", ""), options.get("text"))
 
 
 def name_of_uid(uid: str, form: str = "", text: str | None = None) -> str:

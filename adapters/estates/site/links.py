@@ -46,7 +46,7 @@ class LinkResolver:
             )
         elif parts.scheme in ("http", "https"):
             if (parts.hostname or "") in self.rules.site_hosts:
-                yield from self._site(link, parts.path or "/", "docs-link")
+                yield from self._site(link, unquote(parts.path) or "/", "docs-link")
         elif (parts.scheme and len(parts.scheme) > 1) or href.startswith("//"):
             return
         elif href.startswith("/"):

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from adapters.estates.files import EstateFiles, FileUnreadable, is_text, normalise, without_suffix
 from adapters.estates.rules import ReadingRules
@@ -218,8 +218,8 @@ class Successors:
         except ValueError:
             return None
         if parts.scheme:
-            return without_locale(parts.path) if (parts.hostname or "") in self._rules.site_hosts else None
-        return without_locale(parts.path) if parts.path.startswith("/") else None
+            return without_locale(unquote(parts.path)) if (parts.hostname or "") in self._rules.site_hosts else None
+        return without_locale(unquote(parts.path)) if parts.path.startswith("/") else None
 
     def _reference(self, retirement: Retirement) -> Reference:
         uid, kind = self._target(retirement)

@@ -82,6 +82,39 @@ def test_xrefs_by_uid_in_every_spelling(tmp_path):
     assert text == "Page B and text and Page B and @nobody Type.Method a"
 
 
+@pytest.mark.parametrize(
+    ("markup", "uid", "title"),
+    [
+        ("<xref:Data.Context.Set%60%601>", "Data.Context.Set``1", "Set"),
+        ("<xref:Data.Context.Set%60>", "Data.Context.Set`", "Set"),
+        ("<xref:Data.Context.Set%2A>", "Data.Context.Set*", "Set"),
+        ("<xref:Data.List%601.Add%2A?displayProperty=nameWithType>", "Data.List`1.Add*", "List.Add"),
+        ("<xref:Data.Context.Find%28System.Object%29>", "Data.Context.Find(System.Object)", "Find"),
+        (
+            "<xref:Data.Context.Find%28System.Object%29?displayProperty=fullName>",
+            "Data.Context.Find(System.Object)",
+            "Data.Context.Find(System.Object)",
+        ),
+        ("<xref:Data.List%601?text=List%3CT%3E>", "Data.List`1", "List<T>"),
+        ("[](xref:Data.Context.Set%60%601)", "Data.Context.Set``1", "Set"),
+        ('<a href="xref:Data.Context.Set%60%601"></a>', "Data.Context.Set``1", "Set"),
+        ("[as it is](xref:Data.Context.Set%60%601)", "Data.Context.Set``1", "as it is"),
+        ("<xref:Data.Context.Set``1>", "Data.Context.Set``1", "Set"),
+    ],
+)
+def test_a_uid_written_for_an_address_is_shown_as_what_it_names(tmp_path, markup, uid, title):
+    estate = site(tmp_path, {"docs/a.md": page("a", f"See {markup} now.")})
+    [reference] = estate.references("a", EdgeType.XREF)
+    assert (reference.target_uid, reference.target_title) == (uid, title)
+    assert estate.record("a").sections[0].blocks[0].text == f"See {title} now."
+
+
+def test_a_page_whose_uid_is_written_for_an_address_lends_its_title(tmp_path):
+    pages = {"docs/a.md": page("a", "See <xref:b%20c>."), "docs/b.md": page('"b c"', "# The page", title="The page")}
+    estate = site(tmp_path, pages)
+    assert estate.record("a").sections[0].blocks[0].text == "See The page."
+
+
 def test_uids_may_hold_anything(tmp_path):
     uid = "a b (c)* #d é"
     estate = site(tmp_path, {"docs/a.md": page("x", f'<xref:{uid}> @"{uid}"'), "docs/b.md": page(f'"{uid}"')})
@@ -120,6 +153,24 @@ def test_absolute_links_to_the_sites_own_hosts_are_site_links(tmp_path):
     rules = ReadingRules(site_hosts=("docs.example.org",))
     estate = site(tmp_path, {"docs/a.md": page("a", body), "docs/b.md": page("b")}, rules=rules)
     assert estate.edges("a", EdgeType.XREF) == [("docs-link", "b")]
+
+
+def test_an_address_means_the_same_however_it_is_escaped(tmp_path):
+    links = "[x](https://docs.example.org/api/list%601) [x](/api/set%601) [p](https://docs.example.org/site/b%2Dc)"
+    redirections = {"redirections": [{"source_path": "docs/old.md", "redirect_url": "/api/bag%601"}]}
+    files = {
+        "docs/a.md": page("a", links),
+        "docs/b-c.md": page("b"),
+        ".openpublishing.redirection.json": json.dumps(redirections),
+    }
+    estate = site(tmp_path, files, rules=ReadingRules(site_hosts=("docs.example.org",)))
+    assert estate.edges("a", EdgeType.XREF) == [
+        ("docs-link", "/api/list`1"),
+        ("site-link", "/api/set`1"),
+        ("docs-link", "b"),
+    ]
+    [retired] = [record for record in estate.records if record.node.kind is NodeKind.RETIRED]
+    assert [reference.target_uid for reference in retired.references] == ["/api/bag`1"]
 
 
 def test_prerequisite_sections_hold_dependencies(tmp_path):
