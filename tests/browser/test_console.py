@@ -349,3 +349,80 @@ def test_diagnostics_are_narrowed_by_keys_alone(url, open_page):
     page.keyboard.type("err")
     page.get_by_role("button", name="Narrow").press("Enter")
     expect(page.get_by_role("status")).to_contain_text("None of this kind")
+
+
+def test_names_are_offered_while_one_types(url, open_page, toolbox):
+    page = open_page(url)
+    expect(page.get_by_role("searchbox")).to_be_focused()
+    page.keyboard.type("page")
+    names = page.get_by_role("navigation", name="Pages of that name")
+    expect(names.get_by_role("link")).to_have_text("Page 1 page")
+    expect(page).to_have_url(f"{url}/?q=page")
+    names.get_by_role("link").press("Enter")
+    page.wait_for_url("**/node?uid=manual.page-1&locale=en-us")
+
+
+def test_who_asks_ranks_anew_and_stands_in_the_address(url, open_page, toolbox):
+    page = open_page(f"{url}/?q=fusion")
+    page.get_by_text("Who asks").press("Enter")
+    page.get_by_label("Level").select_option("beginner")
+    page.wait_for_url("**/?q=fusion&level=beginner")
+    page.get_by_label("Role").fill("developer")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/?q=fusion&role=developer&level=beginner")
+    searches = [request for request in toolbox.asked if isinstance(request, SearchRequest)]
+    assert (searches[-1].profile.role, searches[-1].profile.level) == ("developer", "beginner")
+
+
+def test_a_run_is_found_opened_and_asked_again_by_keys(url, open_page):
+    page = open_page(f"{url}/runs", **PHONE)
+    page.get_by_role("link", name="without a hit").press("Enter")
+    expect(page.locator(".runs li")).to_have_count(1)
+    page.get_by_role("link", name="all").press("Enter")
+    page.get_by_role("link", name="rank fusion").press("Enter")
+    expect(page.locator(".ranked > li")).to_have_count(2)
+    page.get_by_role("button", name="Ask it again").press("Enter")
+    expect(page.get_by_role("status")).to_contain_text("Hits have moved")
+    expect(page.get_by_role("status").locator("tbody tr")).to_have_count(2)
+
+
+def test_two_ways_of_asking_are_chosen_by_keys(url, open_page, toolbox):
+    page = open_page(f"{url}/compare", **PHONE, java_script_enabled=False)
+    page.get_by_label("Your question").fill("fusion")
+    page.locator(".side").nth(0).get_by_label("age").press("Space")
+    page.locator(".side").nth(1).get_by_placeholder("developer").fill("developer")
+    page.get_by_role("button", name="Compare").press("Enter")
+    expect(page.locator(".column")).to_have_count(2)
+    expect(page.get_by_role("status")).to_have_text("The same order on both sides")
+    assert [request.without_signals for request in toolbox.asked] == [["age"], ["prior"]]
+    assert toolbox.asked[1].profile.role == "developer"
+
+
+def test_a_neighbourhood_is_walked_by_keys(url, open_page):
+    page = open_page(f"{url}/neighbourhood?uid=manual.page-1")
+    expect(page.locator(".line")).to_have_count(1)
+    page.get_by_role("region", name="Where this leads").get_by_role("link", name="Manual").press("Enter")
+    page.wait_for_url("**/neighbourhood?uid=manual&locale=en-us")
+    expect(page.locator(".centre .uid")).to_have_text("manual")
+
+
+@pytest.mark.parametrize("size", [{}, PHONE])
+def test_a_steps_dot_stands_beside_it(url, open_page, size):
+    page = open_page(f"{url}/learning-path?goal=course.second", **size)
+    dots = [dot.bounding_box() for dot in page.locator(".dot").all()]
+    steps = [step.bounding_box() for step in page.locator(".way li").all()]
+    assert len(dots) == len(steps) == 2
+    for dot, step in zip(dots, steps, strict=True):
+        assert dot["y"] + dot["height"] / 2 == pytest.approx(step["y"] + step["height"] / 2, abs=2)
+    for link in page.get_by_role("link", name="Known").all():
+        box = link.bounding_box()
+        assert box["x"] + box["width"] <= page.viewport_size["width"]
+        link.bounding_box()["x"] + link.bounding_box()["width"] <= page.viewport_size["width"] for link in links.all()
+    )
+
+
+def test_the_status_keeps_itself_fresh_when_asked_to(url, open_page, toolbox):
+    page = open_page(f"{url}/status")
+    toolbox.ready = False
+    page.get_by_label("Keep fresh").press("Space")
+    expect(page.locator(".verdict-line")).to_have_text("Not ready: searches are not answered.")

@@ -456,7 +456,7 @@ def _runs(request: RunsRequest) -> RunsResult:
     return RunsResult(runs=runs[: request.limit])
 
 
-def _run(request: RunRequest) -> RunResult:
+def logged_run(request: RunRequest) -> RunResult:
     kept = {run.run_id: run for run in _runs(RunsRequest()).runs}
     if request.run_id not in kept:
         raise RunUnknown("No run of this id is kept; list the runs to see those that are.")
@@ -477,7 +477,7 @@ def _run(request: RunRequest) -> RunResult:
 
 
 def _replay(request: ReplayRequest) -> ReplayResult:
-    run = _run(RunRequest(run_id=request.run_id))
+    run = logged_run(RunRequest(run_id=request.run_id))
     if run.text is None and request.text is None:
         raise QueryEmpty("The run's words were not kept, for `run_log_texts` is off; give them along.")
     moved = [MovedHit(uid=f"manual.page-{n}", locale="en-us", then=n, now=3 - n) for n in (1, 2)]
@@ -579,7 +579,7 @@ ANSWERS: Mapping[str, Callable[[Any], Result]] = {
     catalogue.GRAPH_QUERY.name: _graph_query,
     catalogue.SCHEMA.name: _schema,
     catalogue.RUNS.name: _runs,
-    catalogue.RUN.name: _run,
+    catalogue.RUN.name: logged_run,
     catalogue.REPLAY.name: _replay,
     estate.SNAPSHOT.name: _snapshot,
     estate.DOCUMENT.name: _document,

@@ -161,24 +161,26 @@ async function whyNot(event) {
   say((verdict ?? refused)?.textContent.replace(/\s+/g, " ").trim() ?? "");
 }
 
-// The status page anew every few seconds, while somebody wants it so and looks at it.
+// The status page anew, at once and every few seconds, while somebody wants it so and looks at it.
 function keepFresh() {
   live.parentElement.hidden = false;
-  setInterval(async () => {
-    if (!live.checked || document.hidden) return;
-    const old = document.getElementById("standing");
-    if (old.contains(document.activeElement)) return;
-    try {
-      const response = await fetch(location.href, { headers: { Accept: "text/html" } });
-      const fresh = new DOMParser().parseFromString(await response.text(), "text/html").getElementById("standing");
-      if (!fresh) return;
-      const opened = [...old.querySelectorAll("details")].map((one) => one.open);
-      [...fresh.querySelectorAll("details")].forEach((one, at) => (one.open = opened[at] ?? false));
-      old.replaceChildren(...fresh.childNodes);
-    } catch {
-      // Asked again in a moment.
-    }
-  }, FRESH);
+  live.addEventListener("change", refresh);
+  setInterval(refresh, FRESH);
+}
+
+async function refresh() {
+  const old = document.getElementById("standing");
+  if (!live.checked || document.hidden || old.contains(document.activeElement)) return;
+  try {
+    const response = await fetch(location.href, { headers: { Accept: "text/html" } });
+    const fresh = new DOMParser().parseFromString(await response.text(), "text/html").getElementById("standing");
+    if (!fresh) return;
+    const opened = [...old.querySelectorAll("details")].map((one) => one.open);
+    [...fresh.querySelectorAll("details")].forEach((one, at) => (one.open = opened[at] ?? false));
+    old.replaceChildren(...fresh.childNodes);
+  } catch {
+    // Asked again in a moment.
+  }
 }
 
 function steer(event) {
