@@ -7,6 +7,7 @@ from typing import Any
 
 from service.domain.deadline import Deadline
 from service.domain.graph import NodeIdentity
+from service.domain.locales import distance
 from service.domain.principal import Principal
 from service.domain.requests import SearchRequest
 from service.ports import GraphReader, Rows
@@ -79,10 +80,8 @@ def _stretches(words: Sequence[str]) -> list[str]:
 
 
 def _anchors(rows: Rows, via: str, request: SearchRequest) -> list[Anchor]:
-    """Of a node's translations the caller's own locale comes first."""
-    read = rows.by_column()
-    if request.profile.locale is not None:
-        read.sort(key=lambda row: row["locale"] != request.profile.locale)
+    """Of a node's translations the caller's own locale comes first, then one of the same language."""
+    read = sorted(rows.by_column(), key=lambda row: distance(row["locale"], request.profile.locale))
     return [_anchor(row, via) for row in read]
 
 

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 
 from service.domain.graph import NEUTRAL_LOCALE
+from service.domain.locales import distance
 from service.domain.monikers import Moniker, MonikerInvalid, MonikerRange
 from service.domain.requests import CallerProfile
 from service.retrieval.cards import Card
@@ -83,12 +84,12 @@ def region(case: Case, settings: Settings) -> Factor | None:
 
 
 def locale(case: Case, settings: Settings) -> Factor | None:
-    """The caller's own language, or a fallback; a node of no language is neither."""
-    held = case.card.identity.locale
-    if case.profile.locale is None or held == NEUTRAL_LOCALE:
+    """The caller's own locale, or a fallback; a node of no language, or of the caller's for elsewhere, is neither."""
+    held, wished = case.card.identity.locale, case.profile.locale
+    if wished is None or held == NEUTRAL_LOCALE:
         return None
-    value = settings.profile_match if held == case.profile.locale else settings.locale_fallback
-    return Factor("locale", held, value)
+    value = {0: settings.profile_match, 2: settings.locale_fallback}.get(distance(held, wished))
+    return None if value is None else Factor("locale", held, value)
 
 
 def prerequisites(case: Case, settings: Settings) -> Factor | None:

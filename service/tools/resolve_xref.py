@@ -8,6 +8,7 @@ from typing import Any
 from service.domain.deadline import Deadline
 from service.domain.errors import LimitOutOfRange
 from service.domain.graph import NodeIdentity, NodeKind
+from service.domain.locales import distance
 from service.domain.monikers import Moniker, MonikerInvalid, MonikerRange
 from service.domain.principal import Principal
 from service.domain.requests import XrefRequest
@@ -116,7 +117,8 @@ class _Resolver:
         )
 
     async def _choose(self, rows: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
-        """Of several nodes of one name: the wished locale, then the reader's version, then the estate's default."""
+        """Of several nodes of one name: the nearest locale to the wished one, then the reader's version, then the
+        estate's own language, which its translations derive from."""
         if len(rows) == 1:
             return rows[0]
         inside: dict[str, bool] = {}
@@ -128,7 +130,7 @@ class _Resolver:
         return min(
             rows,
             key=lambda row: (
-                row["locale"] != self._request.locale,
+                distance(row["locale"], self._request.locale),
                 not inside.get(row["key"], False),
                 row["locale"] != self._settings.default_locale,
                 row["locale"],

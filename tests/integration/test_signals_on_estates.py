@@ -354,7 +354,9 @@ def test_what_says_nothing_changes_nothing(application: Application, asked: Aske
     ("locale", "order"),
     [
         ("de-de", ["de-de", "en-us"]),
+        ("de-at", ["de-de", "en-us"]),
         ("en-us", ["en-us", "de-de"]),
+        ("en-gb", ["en-us", "de-de"]),
         ("fr-fr", ["de-de", "en-us"]),
         (None, ["de-de", "en-us"]),
     ],

@@ -85,7 +85,15 @@ def test_a_match_with_the_profile_lifts_and_anything_else_says_nothing(signal, f
 
 @pytest.mark.parametrize(
     ("held", "wished", "expected"),
-    [("de-de", "de-de", 1.02), ("en-us", "de-de", 0.9), ("und", "de-de", None), ("en-us", None, None)],
+    [
+        ("de-de", "de-de", 1.02),
+        ("de-de", "de-AT", None),
+        ("de-at", "de-AT", 1.02),
+        ("en-us", "de-at", 0.9),
+        ("en-us", "de-de", 0.9),
+        ("und", "de-de", None),
+        ("en-us", None, None),
+    ],
 )
 def test_locale(held: str, wished: str | None, expected: float | None) -> None:
     node = card(identity=NodeIdentity("a", held))
