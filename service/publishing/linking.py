@@ -172,11 +172,12 @@ class _Stub:
         extra: dict[str, str | int | float | bool] = {}
         for name, value in self.extra.sayable(self.visible_to):
             extra.setdefault(name, value)
-        language = extra.pop("language", None)
+        language, url = extra.pop("language", None), extra.pop("url", None)
         stub = Node(
             identity=self.identity,
             kind=kind,
             title=titles[0],
+            url=None if url is None else str(url),
             language=None if language is None else str(language),
             visible_to=self.visible_to,
             extra=extra,

@@ -102,6 +102,18 @@ def test_a_stub_says_nothing_that_one_of_its_readers_could_not_have_read() -> No
     assert (alike.title, alike.visible_to) == ("Project Falcon", ("partners", "staff"))
 
 
+def test_the_address_of_what_is_elsewhere_is_its_url_where_all_who_see_it_could_read_it() -> None:
+    def at(url: str) -> Reference:
+        return Reference(EdgeType.XREF, "x", "xref", "a.md", 1, target_extra={"url": url})
+
+    secret = record("a", at("https://falcon.example.org/x"), visible_to=("staff",))
+    other = record("b", at("https://heron.example.org/x"), visible_to=("partners",))
+    stub = NodeIdentity("x", NEUTRAL_LOCALE)
+    alone, shared = linked(secret).nodes[stub], linked(secret, other).nodes[stub]
+    assert (alone.url, alone.extra) == ("https://falcon.example.org/x", {})
+    assert (shared.url, shared.extra) == (None, {})
+
+
 def served(uid: str, url: str, *references: Reference, locale: str = "en-us") -> NodeRecord:
     return NodeRecord(Node(NodeIdentity(uid, locale), NodeKind.PAGE, uid.title(), url=url), references=references)
 
