@@ -264,7 +264,7 @@ class MissingPrerequisite(Result):
 
     uid: str
     title: str
-    required_by: str
+    required_by: str = Field(description="The step's uid; the goal's own where nothing teaches the goal.")
 
 
 class LearningPathResult(Result):

@@ -36,7 +36,10 @@ class Curriculum:
 
 @dataclass
 class Way:
-    """A way to a goal: lessons in order, each with who requires it, and what stands in the way."""
+    """A way to a goal: lessons in order, each with who requires it, and what stands in the way.
+
+    missing: what nothing teaches, and who requires it; a goal that nothing teaches, the goal itself.
+    """
 
     steps: list[NodeIdentity] = field(default_factory=list)
     required_by: dict[NodeIdentity, list[NodeIdentity]] = field(default_factory=dict)
@@ -81,8 +84,9 @@ class _Search:
         if teachers:
             self._include_teacher(teachers, wanted_by)
         elif lesson is None:
-            if wanted_by is not None and (target, wanted_by) not in self.way.missing:
-                self.way.missing.append((target, wanted_by))
+            lost = (target, wanted_by or target)
+            if lost not in self.way.missing:
+                self.way.missing.append(lost)
         else:
             self._include_lesson(lesson, wanted_by)
 

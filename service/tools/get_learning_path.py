@@ -29,7 +29,8 @@ async def get_learning_path(
 ) -> LearningPathResult:
     """An ordered way to the goal. Raises NodeUnknown for a goal that is no node that shows.
 
-    A goal that nothing leads to is an answer with `reachable: false` that names what is missing.
+    A goal that nothing leads to is an answer with `reachable: false` that names what is missing. A way with a hole is a
+    way, and the hole is named.
     """
     started = time.perf_counter()
     settings = retrieval.settings

@@ -41,7 +41,8 @@ def learning_path_page(result: LearningPathResult) -> RenderableType:
     if result.within_budget is False:
         parts.append(Text("That is more time than there is.", style="yellow"))
     for missing in result.missing:
-        words = f"Nothing teaches {missing.title} ({missing.uid}), which {missing.required_by} requires."
+        wanted = "" if missing.required_by == missing.uid else f", which {missing.required_by} requires"
+        words = f"Nothing teaches {missing.title} ({missing.uid}){wanted}."
         parts.append(Text(printable(words), style="yellow"))
     for cycle in result.cycles:
         parts.append(Text(printable(f"These require each other: {' → '.join(cycle)}"), style="yellow"))

@@ -94,6 +94,42 @@ def test_what_nothing_teaches_is_missing_and_says_who_requires_it() -> None:
     assert steps(found) == ["b"]
 
 
+def test_a_goal_that_nothing_teaches_is_itself_missing() -> None:
+    found = way("s", lesson("a"))
+    assert found.missing == [(identity("s"), identity("s"))]
+    assert steps(found) == []
+    assert way("s", lesson("a"), known="s").missing == []
+
+
+def test_of_ways_that_take_as_long_the_first_by_name_is_taken() -> None:
+    found = way("goal", lesson("b", teaches="s"), lesson("a", teaches="s"), lesson("goal", requires="s"))
+    assert steps(found) == ["a", "goal"]
+    assert found.alternatives[identity("a")] == [identity("b")]
+
+
+def test_what_is_known_makes_a_longer_lesson_the_cheaper_one() -> None:
+    lessons = (
+        lesson("quick", teaches="s", requires="long", minutes=5),
+        lesson("long", minutes=60),
+        lesson("plain", teaches="s", minutes=30),
+        lesson("goal", requires="s"),
+    )
+    assert steps(way("goal", *lessons, known="long")) == ["quick", "goal"]
+
+
+def test_two_circles_are_each_said_and_the_way_still_ends_at_the_goal() -> None:
+    found = way(
+        "goal",
+        lesson("goal", requires="a c"),
+        lesson("a", requires="b"),
+        lesson("b", requires="a"),
+        lesson("c", requires="d"),
+        lesson("d", requires="c"),
+    )
+    assert steps(found) == ["b", "a", "d", "c", "goal"]
+    assert [[node.uid for node in cycle] for cycle in found.cycles] == [["a", "b", "a"], ["c", "d", "c"]]
+
+
 def test_minutes_are_a_lessons_own_or_its_parts() -> None:
     held = curriculum(lesson("m", minutes=None, parts="u v"), lesson("u", minutes=3), lesson("v", minutes=4))
     assert minutes_of(identity("m"), held) == 7

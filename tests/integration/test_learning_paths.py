@@ -1,0 +1,119 @@
+"""get_learning_path from end to end where no way is plain: several teachers, circles, no teacher, level and time."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from service.domain.principal import ANONYMOUS
+from service.domain.results import LearningPathResult
+from service.tools import catalogue
+from tests.application import Application, running, write_estate
+
+MODULE = """### YamlMime:Module
+uid: {uid}
+title: {title}
+summary: About {title}.
+abstract: |
+  By the end of this module, you're able to:
+  - {skill}
+prerequisites: |
+  {prerequisites}
+levels: [{level}]
+products: [atlas]
+units:
+- {uid}.all
+"""
+
+UNIT = """### YamlMime:ModuleUnit
+uid: {uid}.all
+title: All of {title}
+durationInMinutes: {minutes}
+content: |
+  {title} is explained here.
+"""
+
+
+def module(uid: str, skill: str, minutes: int, *requires: str, level: str = "beginner") -> dict[str, str]:
+    prerequisites = ", ".join(f"[{other}](xref:{other})" for other in requires) or "None"
+    fields = {"uid": uid, "title": uid.title(), "skill": skill, "minutes": minutes, "level": level}
+    return {
+        f"{uid}/index.yml": MODULE.format(**fields, prerequisites=prerequisites),
+        f"{uid}/all.yml": UNIT.format(**fields),
+    }
+
+
+ESTATE = {
+    **module("quick", "Draw a map", 20),
+    **module("slow", "Draw a map", 45),
+    **module("short", "Draw a map", 5, "base"),
+    **module("base", "Hold a pen", 30),
+    **module("advance", "Print a map", 10, "quick", level="advanced"),
+    **module("egg", "Lay an egg", 3, "hen"),
+    **module("hen", "Raise a hen", 4, "egg"),
+    **module("farm", "Run a farm", 8, "hen", "quick"),
+}
+
+
+@pytest.fixture(scope="module")
+def application(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Application]:
+    folder = tmp_path_factory.mktemp("paths")
+    with running(folder / "data") as opened:
+        opened.publish(write_estate(folder / "estate", ESTATE))
+        yield opened
+
+
+def way(application: Application, goal: str, **fields: Any) -> LearningPathResult:
+    request = catalogue.LEARNING_PATH.request(goal=goal, **fields)
+    found: LearningPathResult = application.run(application.tools.call(catalogue.LEARNING_PATH, request, ANONYMOUS))
+    return found
+
+
+def uids(found: LearningPathResult) -> list[str]:
+    return [step.uid for step in found.steps]
+
+
+def test_of_several_teachers_the_quickest_whole_way_is_taken_and_the_others_are_named(application: Application) -> None:
+    """20 minutes, against 45, and 5 after another 30."""
+    found = way(application, "Draw a map")
+    assert (uids(found), found.minutes, found.reachable) == (["quick"], 20, True)
+    assert sorted(found.steps[0].alternatives) == ["short", "slow"]
+
+
+def test_what_is_known_makes_another_way_the_quickest(application: Application) -> None:
+    found = way(application, "Draw a map", known_skills=["base"])
+    assert (uids(found), found.minutes) == (["short"], 5)
+    assert sorted(found.steps[0].alternatives) == ["quick", "slow"]
+
+
+def test_a_circle_is_broken_and_reported_and_the_rest_of_the_way_stands(application: Application) -> None:
+    found = way(application, "farm")
+    assert uids(found)[-1] == "farm"
+    assert set(uids(found)) == {"egg", "hen", "quick", "farm"}
+    assert len(found.steps) == 4
+    assert [set(cycle) for cycle in found.cycles] == [{"egg", "hen"}]
+    assert found.minutes == 3 + 4 + 20 + 8
+
+
+def test_a_goal_that_nothing_teaches_is_out_of_reach_and_is_itself_what_is_missing(application: Application) -> None:
+    found = way(application, "product:atlas")
+    assert (found.reachable, found.steps, found.minutes) == (False, [], 0)
+    assert [(lost.uid, lost.title, lost.required_by) for lost in found.missing] == [
+        ("product:atlas", "atlas", "product:atlas")
+    ]
+
+
+@pytest.mark.parametrize(("minutes", "is_within"), [(30, True), (29, False), (None, None)])
+def test_the_time_there_is_is_held_against_the_whole_way(
+    application: Application, minutes: int | None, is_within: bool | None
+) -> None:
+    found = way(application, "advance", minutes=minutes)
+    assert (uids(found), found.minutes, found.within_budget) == (["quick", "advance"], 30, is_within)
+
+
+@pytest.mark.parametrize(("level", "is_told"), [("beginner", True), ("intermediate", True), ("advanced", False)])
+def test_steps_above_the_learners_level_are_named(application: Application, level: str, is_told: bool) -> None:
+    found = way(application, "advance", level=level)
+    assert [notice for notice in found.notices if "level" in notice] == (
+        ["Above the learner's level: Advance."] if is_told else []
+    )
