@@ -23,6 +23,7 @@ from adapters.embedded.data_folder import DataFolder, Owner
 from adapters.embedded.embedding_cache import SqliteEmbeddingCache
 from adapters.embedded.graph_reader import EmbeddedGraphReader
 from adapters.embedded.graph_store import EmbeddedGraphStore
+from adapters.embedded.judgments import JudgmentFolder
 from adapters.embedded.key_store import SqliteKeyStore
 from adapters.embedded.lexical import TantivyIndex
 from adapters.embedded.ranker import ScipyRanker
@@ -54,6 +55,7 @@ from service.ports import (
     GraphRanker,
     GraphReader,
     GraphStore,
+    Judgments,
     KeyStore,
     LexicalIndex,
     Migrator,
@@ -209,6 +211,11 @@ def open_audit_log(settings: Settings, data: Path) -> Iterator[AuditLog]:
         yield log
     finally:
         log.close()
+
+
+def open_judgments(settings: Settings, data: Path) -> Judgments:
+    """What people judged on this machine, in a folder that `evaluate` reads. Raises DataFolderUnwritable."""
+    return JudgmentFolder(DataFolder.share(data).judgments, settings.judgments_kept)
 
 
 async def back_up(settings: Settings, data: Path, file: Path) -> BackupResult:

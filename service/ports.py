@@ -338,6 +338,21 @@ class AuditLog(Protocol):
     def close(self) -> None: ...
 
 
+class Judgments(Protocol):
+    """What people found of answers, as a set that `evaluate` reads."""
+
+    def add(self, question: str, grades: Mapping[str, int]) -> None:
+        """Keep the grade of each uid, 0 to 3, for this question; a later one replaces an earlier. Written on return.
+
+        Raises JudgmentsFull, EngineUnavailable.
+        """
+        ...
+
+    def count(self) -> tuple[int, int]:
+        """Questions, and grades of them. Raises EngineUnavailable."""
+        ...
+
+
 class MigrationStep(Protocol):
     """One numbered step of an engine's schema."""
 

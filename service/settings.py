@@ -136,6 +136,7 @@ class Settings(BaseModel):
     )
     audit_bytes: int = _row(10_000_000, "Size at which a file of the audit log is put aside.", "bytes", ge=1_000)
     audit_files: int = _row(5, "Files of the audit log that are kept of each kind.", "files", ge=1)
+    judgments_kept: int = _row(100_000, "Grades given in the console that are kept for `evaluate`.", "grades", ge=1)
     key_use_interval: int = _row(60, "How often a key's last use is written down.", "seconds", ge=1)
 
     support_lines: int = _row(1_000, "Last log lines that a server keeps for a support bundle.", "lines", ge=0)

@@ -133,6 +133,10 @@ class DataFolder:
     def audit(self) -> Path:
         return self.path / "audit"
 
+    @property
+    def judgments(self) -> Path:
+        return self.path / "judgments"
+
     def close(self) -> None:
         if self._lock is None:
             return

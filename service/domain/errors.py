@@ -70,6 +70,12 @@ class ConfigurationUnreadable(Refused):
     code = "configuration_unreadable"
 
 
+class JudgmentsFull(Refused):
+    """As many judgments are kept as may be."""
+
+    code = "judgments_full"
+
+
 class RunUnknown(Refused):
     """No run of this id is kept."""
 

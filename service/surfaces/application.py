@@ -3,14 +3,14 @@
 from fastapi import FastAPI
 
 from service.observation import Observer
-from service.ports import AuditLog
+from service.ports import AuditLog, Judgments
 from service.settings import Settings
 from service.surfaces import conditional, console, content, openapi, rest, submissions
 from service.surfaces.audit import Audit, AuditedToolbox
 from service.surfaces.authentication import Authentication, Authenticator, AuthorizedToolbox, anonymous
 from service.surfaces.authentication import metadata as access_metadata
 from service.surfaces.caller_limits import CallerLimits, Shedding
-from service.surfaces.console import compare, diagnostics, learning, neighbourhood, runs, sign_in, status
+from service.surfaces.console import compare, diagnostics, judge, learning, neighbourhood, runs, sign_in, status
 from service.surfaces.graphql import http as graphql
 from service.surfaces.head_requests import HeadRequests
 from service.surfaces.http_headers import SecurityHeaders
@@ -36,12 +36,14 @@ def application(
     authenticator: Authenticator | None = None,
     audit_log: AuditLog | None = None,
     recent: RecentLines | None = None,
+    judgments: Judgments | None = None,
 ) -> FastAPI:
     """The application over a toolbox that the caller opened and will close.
 
     owner_token: who sends it may do what is the owner's; None: nobody may. authenticator: knows other callers besides,
     and the owner's token too. metrics: what the toolbox's work is counted by; observer: what requests are told to, the
-    metrics among it; recent: the last log lines.
+    metrics among it; recent: the last log lines; judgments: where what people
+    judge is kept; None: nobody is asked.
     """
     app = FastAPI(title=openapi.TITLE, version=openapi.version(), docs_url=None, redoc_url=None)
     metrics = metrics or Metrics()
@@ -60,6 +62,7 @@ def application(
     app.state.is_draining = False
     app.state.metrics = metrics
     app.state.recent = recent
+    app.state.judgments = judgments
     app.state.problems = problems
     app.state.audit = audit
     app.state.rates = Rates(settings)
@@ -75,7 +78,7 @@ def application(
     app.include_router(submissions.routes)
     app.include_router(console.pages)
     app.include_router(sign_in.pages)
-    for operators_pages in (diagnostics, runs, status):
+    for operators_pages in (diagnostics, judge, runs, status):
         app.include_router(operators_pages.pages)
     for readers_pages in (compare, learning, neighbourhood):
         app.include_router(readers_pages.pages)

@@ -211,6 +211,7 @@ _TABLE: Mapping[type[Exception], _Row] = {
     errors.CursorStale: _Row(410, "The cursor's snapshot is gone"),
     errors.NodeUnknown: _Row(404, "No such node"),
     errors.RunUnknown: _Row(404, "No such run"),
+    errors.JudgmentsFull: _Row(409, "No room for judgments"),
     errors.SectionUnknown: _Row(404, "No such section"),
     errors.EstateUnreadable: _Row(400, "No estate there"),
     errors.SubmissionInvalid: _Row(400, "The records are not what was named"),

@@ -7,10 +7,12 @@ and elsewhere are skipped, saying so.
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from adapters.embedded.judgments import JudgmentFolder
 from service.settings import Settings
 from service.surfaces.application import application
 from tests.surfaces.fake_toolbox import FakeToolbox
@@ -63,8 +65,13 @@ def toolbox() -> FakeToolbox:
 
 
 @pytest.fixture
-def url(toolbox: FakeToolbox) -> Iterator[str]:
-    with served(application(toolbox, Settings())) as url:
+def judgments(tmp_path: Path) -> JudgmentFolder:
+    return JudgmentFolder(tmp_path / "judgments", most=100)
+
+
+@pytest.fixture
+def url(toolbox: FakeToolbox, judgments: JudgmentFolder) -> Iterator[str]:
+    with served(application(toolbox, Settings(), judgments=judgments)) as url:
         yield url
 
 

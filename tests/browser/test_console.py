@@ -264,6 +264,8 @@ PAGES = {
     "compared": "/compare?q=fusion&b.off=prior&b.role=developer",
     "neighbourhood": "/neighbourhood?uid=manual.page-1",
     "learning path": "/learning-path?goal=course.second",
+    "judging": "/judge?q=fusion",
+    "judged": "/judge?saved=3",
 }
 
 
@@ -280,6 +282,14 @@ def test_no_page_shuts_anyone_out(url, open_page, name, scheme):
 @pytest.mark.parametrize("name", PAGES)
 def test_a_phone_shows_the_whole_width(url, open_page, name):
     page = open_page(url + PAGES[name], **PHONE)
+    page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+@pytest.mark.parametrize("path", ["/judge?q=a", "/compare?q=a", "/?q=a&role=a"])
+def test_long_titles_widen_no_page_of_hits(url, open_page, toolbox, path):
+    toolbox.answer = search_result([hit(1, title="A title that goes on " * 12)])
+    page = open_page(url + path, **PHONE)
     page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
@@ -417,8 +427,6 @@ def test_a_steps_dot_stands_beside_it(url, open_page, size):
     for link in page.get_by_role("link", name="Known").all():
         box = link.bounding_box()
         assert box["x"] + box["width"] <= page.viewport_size["width"]
-        link.bounding_box()["x"] + link.bounding_box()["width"] <= page.viewport_size["width"] for link in links.all()
-    )
 
 
 def test_the_status_keeps_itself_fresh_when_asked_to(url, open_page, toolbox):
@@ -426,3 +434,14 @@ def test_the_status_keeps_itself_fresh_when_asked_to(url, open_page, toolbox):
     toolbox.ready = False
     page.get_by_label("Keep fresh").press("Space")
     expect(page.locator(".verdict-line")).to_have_text("Not ready: searches are not answered.")
+
+
+def test_hits_are_graded_by_keys_and_kept(url, open_page, judgments):
+    page = open_page(f"{url}/compare?q=fusion", **PHONE)
+    page.get_by_role("link", name="Judge their hits blind").press("Enter")
+    expect(page.locator(".judging .hit")).to_have_count(10)
+    title = page.locator(".judging .title").first.text_content()
+    page.get_by_role("group", name=f"Grade of {title}", exact=True).get_by_label("3").press("Space")
+    page.get_by_role("button", name="Keep the grades").press("Enter")
+    expect(page.get_by_role("status")).to_contain_text("Kept.")
+    assert judgments.count() == (1, 1)

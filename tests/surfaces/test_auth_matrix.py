@@ -36,6 +36,7 @@ NEEDS = {
     "/node": Scope.SEARCH,
     "/metrics": Scope.OPERATE,
     "/diagnostics": Scope.OPERATE,
+    "/judge": Scope.OPERATE,
     "/runs": Scope.OPERATE,
     "/status": Scope.OPERATE,
     "/v1/publish": OWNER,

@@ -67,6 +67,7 @@ async def serve(settings: Settings, data: Path, output: Output, estates: Sequenc
                 authenticator=callers,
                 audit_log=audit_log,
                 recent=recent,
+                judgments=bootstrap.open_judgments(settings, data),
             )
             held.push_async_callback(app.state.rates.close)
             publishing = partial(_publish, AuditedToolbox(owned.toolbox, Audit(audit_log)), estates, output)

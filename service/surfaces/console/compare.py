@@ -14,6 +14,7 @@ from service.domain.requests import SearchRequest
 from service.domain.results import Hit
 from service.retrieval.signals import SIGNALS
 from service.surfaces.console import failed, rendered
+from service.surfaces.console.links import encoded
 from service.surfaces.console.profile import ProfileFields
 from service.surfaces.console.search_page import filter_values, read_filters
 from service.surfaces.dependencies import Caller, Instruments, Tools
@@ -44,6 +45,10 @@ class Side:
         off = parameters.getlist(f"{prefix}off")
         return cls(name, prefix, ProfileFields.read(parameters, prefix), tuple(s for s in SWITCHES if s in off))
 
+    def pairs(self) -> list[tuple[str, str]]:
+        """What it says, for an address or a form's hidden fields."""
+        return [*((f"{self.prefix}off", signal) for signal in self.off), *self.profile.pairs(self.prefix)]
+
     def request(self, text: str, filters: dict[str, list[str]]) -> SearchRequest:
         """Nobody asked it for its answer, so that it is not kept as a run."""
         return SearchRequest(
@@ -56,6 +61,14 @@ class Side:
             explain=True,
             logged=False,
         )
+
+
+def read_sides(parameters: QueryParams) -> list[Side]:
+    """Both; without either saying anything, the right one is without the graph's prior."""
+    sides = [Side.read(name, parameters) for name in ("A", "B")]
+    if not any(side.off or not side.profile.is_empty for side in sides):
+        sides[1] = Side("B", "b.", ProfileFields(), ("prior",))
+    return sides
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +112,7 @@ async def compare_page(request: Request, toolbox: Tools, caller: Caller, metrics
     Without either side saying anything, the right one shows what the graph's prior does: it is off there.
     """
     text = request.query_params.get("q", "")
-    sides = [Side.read(name, request.query_params) for name in ("A", "B")]
-    if not any(side.off or not side.profile.is_empty for side in sides):
-        sides[1] = Side("B", "b.", ProfileFields(), ("prior",))
+    sides = read_sides(request.query_params)
     filters = read_filters(request.query_params)
     content: dict[str, Any] = {
         "text": text,
@@ -125,4 +136,7 @@ async def compare_page(request: Request, toolbox: Tools, caller: Caller, metrics
         (sides[1], right, placed(right.hits, left.hits)),
     ]
     differ = sum(one.there != one.place for one in columns[0][2])
-    return rendered("compare.html", content | {"columns": columns, "differ": differ})
+    told = (pair for side in sides for pair in side.pairs())
+    said = (("q", text), *(("filter", f"{name}={value}") for name, value in filters), *told)
+    judged = f"/judge?{encoded(said)}"
+    return rendered("compare.html", content | {"columns": columns, "differ": differ, "judge_link": judged})
