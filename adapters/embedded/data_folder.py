@@ -17,6 +17,8 @@ LAYOUT = 1
 """The layout that this version reads and writes."""
 
 _LAYOUT_FILE = "layout.json"
+_ENGINES_FOLDER = "stack"
+"""Where the development stack keeps its engines; it may be there before the first publish."""
 _LOCK_FILE = "owner.lock"
 _OWNER_FILE = "owner.json"
 
@@ -157,7 +159,7 @@ def _settle_layout(path: Path) -> None:
     """Check the layout of a folder that has one; give one to a folder that is new."""
     file = path / _LAYOUT_FILE
     if not file.exists():
-        strangers = {entry.name for entry in path.iterdir()} - {_LOCK_FILE, _OWNER_FILE}
+        strangers = {entry.name for entry in path.iterdir()} - {_LOCK_FILE, _OWNER_FILE, _ENGINES_FOLDER}
         if any(not name.endswith(".partial") for name in strangers):
             raise DataFolderVersionUnknown(
                 f"{path} holds files but is no data folder of this product. Name another with --data."

@@ -19,6 +19,8 @@ _RECORD = (
 )
 _EDITION = "CALL dbms.components() YIELD name, edition WHERE name = 'Neo4j Kernel' RETURN edition"
 _AWAIT_INDEXES = "CALL db.awaitIndexes($seconds)"
+_MADE_MEANWHILE = "Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists"
+"""IF NOT EXISTS looks before the lock is held: the slower of two starters may hear this of the very same rule."""
 
 
 class Neo4jMigrator:
@@ -67,9 +69,14 @@ class Neo4jMigrator:
             async with asyncio.timeout(self._seconds):
                 async for attempt in again:
                     with attempt:
-                        records, _, _ = await self._driver.execute_query(
-                            text, dict(parameters), database_=self._database
-                        )
+                        try:
+                            records, _, _ = await self._driver.execute_query(
+                                text, dict(parameters), database_=self._database
+                            )
+                        except Neo4jError as error:
+                            if error.code != _MADE_MEANWHILE:
+                                raise
+                            records = []
         return [tuple(record) for record in records]
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+import warnings
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -17,6 +18,13 @@ ENGINE = "qdrant"
 
 def open_client(url: str, key: str = "", *, connections: int = 32, seconds: float = 60.0) -> AsyncQdrantClient:
     """A pool of at most `connections`; no request takes longer than `seconds`, whatever its caller's deadline."""
+    with warnings.catch_warnings():
+        # A key over plain HTTP is the operator's choice, in a network of their own; a command is no place to argue it.
+        warnings.filterwarnings("ignore", message="Api key is used with an insecure connection")
+        return _client(url, key, connections, seconds)
+
+
+def _client(url: str, key: str, connections: int, seconds: float) -> AsyncQdrantClient:
     return AsyncQdrantClient(
         url=url,
         api_key=key or None,

@@ -122,6 +122,13 @@ def test_a_folder_of_something_else_is_not_taken(tmp_path: Path) -> None:
     assert not (tmp_path / "layout.json").exists()
 
 
+def test_the_development_stack_may_have_been_there_first(tmp_path: Path) -> None:
+    (tmp_path / "data" / "stack" / "neo4j").mkdir(parents=True)
+    with DataFolder.open(tmp_path / "data"):
+        pass
+    assert (tmp_path / "data" / "stack" / "neo4j").is_dir()
+
+
 def test_a_start_that_was_killed_half_way_is_begun_again(tmp_path: Path) -> None:
     (tmp_path / "owner.lock").touch()
     (tmp_path / "layout.partial").write_text('{"lay')
