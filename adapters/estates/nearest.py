@@ -2,9 +2,13 @@
 
 from collections.abc import Sequence
 from difflib import get_close_matches
+from functools import lru_cache
 
 _POOL = 1_000
 _BUDGET = 300
+
+_REMEMBERED = 1_024
+"""Answers kept for the next reading, in which most names and candidates are what they were."""
 
 
 class Nearest:
@@ -21,6 +25,11 @@ class Nearest:
             if self._budget <= 0 or not candidates:
                 return None
             self._budget -= 1
-            close = get_close_matches(name, candidates[:_POOL], n=1, cutoff=likeness)
-            self._known[name] = close[0] if close else None
+            self._known[name] = _closest(name, tuple(candidates[:_POOL]), likeness)
         return self._known[name]
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _closest(name: str, candidates: tuple[str, ...], likeness: float) -> str | None:
+    close = get_close_matches(name, candidates, n=1, cutoff=likeness)
+    return close[0] if close else None

@@ -5,6 +5,7 @@ Scalars keep their spelling (`no`, `1.10`, `2024-01-01` stay text): the readers 
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from typing import Any
 
 import yaml
@@ -28,7 +29,10 @@ class YamlInvalid(Exception):
 
 @dataclass(slots=True)
 class YamlNode:
-    """A scalar (`value` is text or None), a sequence (`items`) or a mapping (`entries`), at a 1-based line."""
+    """A scalar (`value` is text or None), a sequence (`items`) or a mapping (`entries`), at a 1-based line.
+
+    Nobody changes one: whoever parses the same text again is handed the same nodes.
+    """
 
     line: int
     column: int
@@ -96,8 +100,20 @@ def parse_yaml(text: str, first_line: int = 1) -> YamlNode | None:
     An alias counts as a copy of its anchor, so a bomb of aliases meets the same bound as a document written out.
     Raises YamlInvalid.
     """
+    key = (blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest(), first_line)
+    known = _memory.find(key)
+    if known is not None:
+        return known[0]
+    document, nodes = _parse(text, first_line)
+    _memory.keep(key, document, 1 + nodes + len(text) // _CHARACTERS_A_NODE)
+    return document
+
+
+def _parse(text: str, first_line: int) -> tuple[YamlNode | None, int]:
+    """The document, and how many nodes it counts."""
+    builder = _Builder(first_line)
     try:
-        return _Builder(first_line).build(text)
+        return builder.build(text), builder.nodes
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line, column = (mark.line, mark.column) if mark is not None else (0, 0)
@@ -116,7 +132,7 @@ class _Builder:
 
     def __init__(self, first_line: int) -> None:
         self._first_line = first_line
-        self._nodes = 0
+        self.nodes = 0
 
     def build(self, text: str) -> YamlNode | None:
         anchors: dict[str, tuple[YamlNode, int]] = {}
@@ -137,7 +153,7 @@ class _Builder:
                 node = self._collection(event)
                 if len(stack) >= MAX_DEPTH:
                     raise YamlInvalid(f"Nested deeper than {MAX_DEPTH} levels", node.line, node.column)
-                stack.append((node, event.anchor, self._nodes))
+                stack.append((node, event.anchor, self.nodes))
                 if event.anchor:
                     open_anchors.add(event.anchor)
                 pending.append(None)
@@ -147,7 +163,7 @@ class _Builder:
                 pending.pop()
                 if anchor:
                     open_anchors.discard(anchor)
-                    anchors[anchor] = (node, self._nodes - before + 1)
+                    anchors[anchor] = (node, self.nodes - before + 1)
             else:
                 continue
             if not stack:
@@ -179,8 +195,8 @@ class _Builder:
         return node
 
     def _count(self, nodes: int, event: Any) -> None:
-        self._nodes += nodes
-        if self._nodes > MAX_NODES:
+        self.nodes += nodes
+        if self.nodes > MAX_NODES:
             raise YamlInvalid(f"More than {MAX_NODES} values, aliases written out", *self._place(event))
 
     def _place(self, event: Any) -> tuple[int, int]:
@@ -207,3 +223,34 @@ def _put(parent: YamlNode, pending: list[YamlNode | None], node: YamlNode) -> No
             parent.entries.setdefault(inherited, value)
         return
     parent.entries[name] = node
+
+
+class DocumentMemory:
+    """Documents parsed before, by the digest of their text: a reading meets each of its own twice, and the next
+    reading meets most of them again. Beyond the bound all are forgotten."""
+
+    def __init__(self, most_nodes: int) -> None:
+        self._most = most_nodes
+        self._nodes = 0
+        self._known: dict[tuple[bytes, int], YamlNode | None] = {}
+
+    def find(self, key: tuple[bytes, int]) -> tuple[YamlNode | None] | None:
+        """The document in a tuple, for an empty text is a document too; None for one that isn't known."""
+        try:
+            return (self._known[key],)
+        except KeyError:
+            return None
+
+    def keep(self, key: tuple[bytes, int], document: YamlNode | None, nodes: int) -> None:
+        if nodes > self._most // 4:
+            return
+        if self._nodes + nodes > self._most:
+            self._known, self._nodes = {}, 0
+        self._known[key] = document
+        self._nodes += nodes
+
+
+_CHARACTERS_A_NODE = 64
+"""Text of this length counts as a node more: a scalar may be as long as its file."""
+
+_memory = DocumentMemory(most_nodes=250_000)

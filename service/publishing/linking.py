@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from operator import attrgetter
 from typing import Generic, TypeVar
 
 from service.domain.content import NodeRecord
@@ -31,13 +32,15 @@ def link(records: Iterable[NodeRecord], *, default_locale: str) -> LinkedGraph:
     edges: dict[tuple[EdgeType, NodeIdentity, NodeIdentity, str], Edge] = {}
     for record in ordered:
         source = record.node
-        for stated in sorted(record.references, key=lambda r: (r.file, r.line)):
+        for stated in sorted(record.references, key=_place):
             reference = _found(stated, locales, served)
             target = _target(reference, source.identity.locale, locales, default_locale)
             if target == source.identity:
                 continue
             if target not in nodes:
-                made.setdefault(target, _Stub(target)).named_by(source, reference)
+                if target not in made:
+                    made[target] = _Stub(target)
+                made[target].named_by(source, reference)
             key = (reference.type, source.identity, target, reference.via)
             if key not in edges:
                 edges[key] = _edge(reference, source.identity, target)
@@ -50,6 +53,8 @@ def link(records: Iterable[NodeRecord], *, default_locale: str) -> LinkedGraph:
         content_hashes={record.node.identity: record.content_hash for record in ordered},
     )
 
+
+_place = attrgetter("file", "line")
 
 _SKILL_PAIRS = 1_000
 """Edges between skills that one page may state."""
@@ -148,11 +153,9 @@ class _Stub:
     identity: NodeIdentity
     kinds: set[NodeKind] = field(default_factory=set)
     visible_to: Classes = ()
-    titles: _Claims[str] = field(default_factory=lambda: _Claims[str]())
-    aliases: _Claims[str] = field(default_factory=lambda: _Claims[str]())
-    extra: _Claims[tuple[str, str | int | float | bool]] = field(
-        default_factory=lambda: _Claims[tuple[str, str | int | float | bool]]()
-    )
+    titles: _Claims[str] = field(default_factory=_Claims)
+    aliases: _Claims[str] = field(default_factory=_Claims)
+    extra: _Claims[tuple[str, str | int | float | bool]] = field(default_factory=_Claims)
 
     def named_by(self, source: Node, reference: Reference) -> None:
         self.kinds.add(reference.target_kind)

@@ -1,7 +1,7 @@
 """What a publish will do, worked out before it does any of it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from service.domain.content import NodeRecord, Passage, content_root
@@ -37,13 +37,15 @@ class Plan:
         return content_root(self.manifest) if self.manifest else EMPTY_ROOT
 
 
-@dataclass(frozen=True)
+@dataclass
 class Planner:
     """Compares what is to be published with the current snapshot; writes nothing."""
 
     store: GraphStore
     projections: Projections
     settings: Settings
+    _linked: tuple[Mapping[NodeIdentity, str], LinkedGraph] | None = field(default=None, init=False)
+    """The last manifest that was linked, with its graph."""
 
     async def reading(self, reading: Reading) -> "Plan":
         """The docsets that were read, replaced as a whole, beside all others as they are."""
@@ -88,7 +90,7 @@ class Planner:
     ) -> "Plan":
         new = {identity: record.content_hash for identity, record in records.items()}
         difference = compare(old, new)
-        graph = link(records.values(), default_locale=self.settings.default_locale)
+        graph = self._graph(new, records)
         written = [records[identity] for identity in sorted(difference.added | difference.changed)]
         passages = await self.projections.cut(written)
         lost = 0 if difference.is_empty else len(await self.projections.cut(replaced))
@@ -102,6 +104,12 @@ class Planner:
             total_passages=snapshot.passages + len(passages) - lost,
             diagnostics=diagnostics,
         )
+
+    def _graph(self, manifest: Mapping[NodeIdentity, str], records: Mapping[NodeIdentity, NodeRecord]) -> LinkedGraph:
+        """Linking is a pure function of the records, and the manifest names them by their content."""
+        if self._linked is None or self._linked[0] != manifest:
+            self._linked = manifest, link(records.values(), default_locale=self.settings.default_locale)
+        return self._linked[1]
 
     async def _manifest(self, snapshot: Snapshot) -> dict[NodeIdentity, str]:
         return await self.store.manifest() if snapshot.content_root != EMPTY_ROOT else {}

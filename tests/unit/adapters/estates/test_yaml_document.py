@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.estates.yaml_document import YamlInvalid, parse_yaml
+from adapters.estates.yaml_document import DocumentMemory, YamlInvalid, parse_yaml
 
 
 def test_values_know_their_lines_and_keep_their_spelling():
@@ -62,3 +62,24 @@ def test_any_text_is_read_or_refused(text):
     except YamlInvalid as refused:
         places = [refused.line]
     assert all(1 <= place <= lines for place in places)
+
+
+def test_the_same_text_further_down_a_file_has_lines_of_its_own():
+    assert [parse_yaml("a: 1\nb: 2", line).at("b").line for line in (1, 7, 1)] == [2, 8, 2]
+
+
+def test_a_text_that_is_no_yaml_is_refused_each_time():
+    for _ in range(2):
+        with pytest.raises(YamlInvalid):
+            parse_yaml("a: [1")
+
+
+def test_the_memory_of_documents_is_bounded():
+    memory = DocumentMemory(most_nodes=8)
+    memory.keep((b"large", 1), None, 3)
+    assert memory.find((b"large", 1)) is None, "one document may not push out all others"
+    for name in (b"a", b"b", b"c", b"d"):
+        memory.keep((name, 1), None, 2)
+    assert memory.find((b"a", 1)) == (None,), "eight nodes are room for four documents of two"
+    memory.keep((b"e", 1), None, 2)
+    assert [memory.find((name, 1)) for name in (b"a", b"d", b"e")] == [None, None, (None,)]
