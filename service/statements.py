@@ -347,17 +347,17 @@ def neighbours(
     """Edges of these types between these nodes and nodes that show, in both directions, in a set order, at most
     `limit`.
 
-    Columns: `key` of the node asked about, the edge's `type`, whether it is `outgoing`, its `ordinal`, and the display
-    fields of the other end with its `level` and `durationMinutes`.
+    Columns: `key` of the node asked about, the edge's type and `via`, whether it is `outgoing`, its `ordinal`, and
+    the display fields of the other end with its `level` and `durationMinutes`.
     """
     columns = ", ".join(f"m.{name} AS {name}" for name in NODE_COLUMNS if name != "key")
     return ServiceStatement(
         "neighbours",
         "UNWIND $keys AS asked MATCH (n:Node {key: asked})-[r]-(m:Node) "
         f"WHERE type(r) IN $types AND {_VISIBLE} AND any(a IN m.visibleTo WHERE a IN $audiences) "
-        f"RETURN asked AS key, type(r) AS edge, startNode(r).key = asked AS outgoing, r.ordinal AS ordinal, {columns}, "
-        "m.level AS level, m.durationMinutes AS durationMinutes "
-        "ORDER BY key, edge, outgoing, ordinal, locale, uid LIMIT $limit",
+        "RETURN asked AS key, type(r) AS edge, r.via AS via, startNode(r).key = asked AS outgoing, "
+        f"r.ordinal AS ordinal, {columns}, m.level AS level, m.durationMinutes AS durationMinutes "
+        "ORDER BY key, edge, outgoing, ordinal, locale, uid, via LIMIT $limit",
         {
             "keys": [identity.key for identity in identities],
             "types": list(types),

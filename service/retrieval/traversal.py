@@ -15,10 +15,11 @@ _MOST_EDGES_A_NODE = 200
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One edge walked: from the node asked about to `node`, along it or against it."""
+    """One edge walked: from the node asked about to `node`, along it or against it. `via`: the markup that says it."""
 
     source: NodeIdentity
     type: EdgeType
+    via: str
     outgoing: bool
     ordinal: int | None
     node: NodeIdentity
@@ -58,6 +59,7 @@ def _step(row: Mapping[str, Any]) -> Step:
     return Step(
         source=NodeIdentity.from_key(row["key"]),
         type=EdgeType(row["edge"]),
+        via=row["via"],
         outgoing=bool(row["outgoing"]),
         ordinal=row["ordinal"],
         node=NodeIdentity(row["uid"], row["locale"]),

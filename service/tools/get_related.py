@@ -18,6 +18,10 @@ from service.tools.docs_fetch import locate
 _HUB_KINDS = frozenset(kind.value for kind in (NodeKind.PRODUCT, NodeKind.ROLE, NodeKind.MONIKER, NodeKind.TOPIC))
 """Half an estate shares its product: a path that only meets there relates nothing."""
 
+_AWARD = "achievement"
+"""Markup of a badge or a trophy: it says no more than the module that it rewards, and is as rare as that one, so its
+lift would put it before what the module teaches."""
+
 _WALKED = tuple(edge for edge in EdgeType if edge is not EdgeType.SUPERSEDED_BY)
 
 Path = tuple[Step, ...]
@@ -82,16 +86,16 @@ async def get_related(request: RelatedRequest, principal: Principal, retrieval: 
 async def _paths(
     start: NodeIdentity, audiences: frozenset[str], retrieval: Retrieval, frontier_size: int, deadline: Deadline
 ) -> tuple[dict[NodeIdentity, Path], bool]:
-    """A shortest path to each node within two steps; the second step doesn't go through hubs."""
+    """A shortest path to each node within two steps; the second step doesn't go through hubs, none to an award."""
     first = await step_from([start], _WALKED, audiences, retrieval.graph, deadline)
     paths: dict[NodeIdentity, Path] = {}
     for step in first.steps:
-        if step.node != start:
+        if step.node != start and step.via != _AWARD:
             paths.setdefault(step.node, (step,))
     through = [node for node, path in paths.items() if path[0].properties["kind"] not in _HUB_KINDS]
     second = await step_from(through[:frontier_size], _WALKED, audiences, retrieval.graph, deadline)
     for step in second.steps:
-        if step.node != start and step.properties["kind"] not in _HUB_KINDS:
+        if step.node != start and step.via != _AWARD and step.properties["kind"] not in _HUB_KINDS:
             paths.setdefault(step.node, (*paths[step.source], step))
     return paths, first.truncated or second.truncated or len(through) > frontier_size
 

@@ -29,6 +29,7 @@ units:
 - course.{name}.introduction
 badge:
   uid: course.{name}.badge
+  title: Badge of {title}
 """
 
 UNIT = """### YamlMime:ModuleUnit
@@ -55,6 +56,7 @@ modules:
 - course.first
 trophy:
   uid: course.trophy
+  title: Trophy of the course
 """
 
 
@@ -125,6 +127,14 @@ def test_related_nodes_come_with_the_path_that_relates_them(application: Applica
     assert paths["course.path"] == [("partOf", "out")]
     assert "course.first" not in paths
     assert found.degraded == []
+
+
+def test_awards_do_not_crowd_what_is_taught(application: Application) -> None:
+    """Each module has a badge of its own, the path a trophy; what a module teaches is a skill too, and stays."""
+    awarded = {node.title for node in application.nodes(filter={"kind": ["skill"]}, limit=100).nodes}
+    assert {"Badge of Storage", "Badge of Queries", "Trophy of the course"} <= awarded
+    found = call(application, catalogue.RELATED, uid="course.first", limit=100)
+    assert {node.title for node in found.related if node.kind == "skill"} == {"Store a blob", "Query a table"}
 
 
 def test_hubs_relate_nothing(application: Application) -> None:
