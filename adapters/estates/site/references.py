@@ -36,7 +36,8 @@ def document_references(
             target_title=title_of_path(inclusion.path),
         )
     for snippet in document.snippets:
-        yield snippet_reference(snippet, page, context)
+        if (path := context.snippet_path(snippet, page)) is not None:  # else it leads out, which is reported
+            yield _snippet_reference(snippet, path, page, context.docset)
     for listing in document.listings:
         if is_substantial(listing.text, context):
             yield Reference(
@@ -85,12 +86,11 @@ def moniker_extra(moniker: Moniker) -> dict[str, str | int | float | bool]:
     return {"family": moniker.family, "order": moniker.order}
 
 
-def snippet_reference(snippet: Snippet, page: PageEntry, context: SiteContext) -> Reference:
-    path = context.snippet_path(snippet, page) or snippet.source
+def _snippet_reference(snippet: Snippet, path: str, page: PageEntry, docset: str) -> Reference:
     extra: dict[str, str | int | float | bool] = {"language": snippet.language} if snippet.language else {}
     return Reference(
         type=EdgeType.IMPLEMENTED_BY,
-        target_uid=snippet_uid(context.docset, path, snippet.part, page.visible_to),
+        target_uid=snippet_uid(docset, path, snippet.part, page.visible_to),
         via="snippet",
         file=snippet.file,
         line=snippet.line,

@@ -35,6 +35,7 @@ def test_includes_and_snippets_never_leave_the_estate(tmp_path, href):
     estate = read(tmp_path / "estate", {"docfx.json": DOCFX, "a.md": body})
     assert estate.found("path_outside_estate") == [("a.md", 1), ("a.md", 3), ("a.md", 5)]
     assert "SECRET" not in repr(estate.records)
+    assert [reference for record in estate.records for reference in record.references] == []
 
 
 def test_a_link_of_the_file_system_that_leads_out_is_not_followed(tmp_path):
