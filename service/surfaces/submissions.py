@@ -3,8 +3,9 @@
     POST /v1/publish/missing   MissingRequest → MissingResult: which of these records the server lacks
     POST /v1/publish/records   Submission → a stream, as `service.surfaces.rest` has it
 
-A client reads its estates, asks with their content hashes what is missing, and sends the whole manifest with the missing
-records. Bodies are bounded by `publish_bytes` and `publish_upload_deadline`; the server computes every hash itself.
+A client reads its estates, asks with their content hashes what is missing, and sends the whole manifest with the
+missing records. Bodies are bounded by `publish_bytes` and `publish_upload_deadline`; the server computes every hash
+itself.
 """
 
 import asyncio
