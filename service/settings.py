@@ -221,7 +221,7 @@ class Settings(BaseModel):
     prior_gain: float = _row(0.07, "γ: how much the graph prior may lift a hit, score · (1 + γ·prior).", "", ge=0)
     prior_deadline: int = _row(250, "Time that a query waits for the graph prior.", "milliseconds", ge=1)
     prior_compute_deadline: int = _row(30_000, "Time that one anchor's vector may take.", "milliseconds", ge=1)
-    prior_vectors: int = _row(2_048, "Anchors whose vectors are kept in memory.", "vectors", ge=1)
+    prior_vectors: int = _row(1_024, "Anchors whose vectors are kept in memory.", "vectors", ge=1)
     prior_classes: int = _row(64, "Visibility classes whose global scores are kept in memory.", "classes", ge=1)
     prior_l1_bound: float = _row(0.01, "Share of a vector's mass that truncation may drop.", "", ge=0, lt=1)
 
