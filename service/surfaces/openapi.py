@@ -37,6 +37,7 @@ TOOL_PROBLEMS: dict[int | str, dict[str, Any]] = {
     408: _problem("The body was not complete in time."),
     410: _problem("The cursor's snapshot has been replaced; start again without the cursor."),
     413: _problem("The body is larger than what is read."),
+    415: _problem("The body is no application/json."),
     421: _problem("The server is not known by the name that it was asked for."),
     422: _problem("The request has the wrong shape, or the guard refused the query."),
     429: _problem("Too many requests of this caller; Retry-After says when to try again."),

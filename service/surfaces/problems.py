@@ -78,6 +78,15 @@ class BodyLate(SurfaceRefused):
         super().__init__(f"The request's body was not complete after {milliseconds} ms. Send it faster, or less.")
 
 
+class MediaTypeRefused(SurfaceRefused):
+    """What a page of another site can send through its reader's browser without asking is not read, either."""
+
+    code = "media_type_refused"
+
+    def __init__(self) -> None:
+        super().__init__("The body is read as JSON alone. Send it with Content-Type: application/json.")
+
+
 class OwnerRequired(SurfaceRefused):
     code = "owner_required"
 
@@ -191,6 +200,7 @@ class _Row:
 _TABLE: Mapping[type[Exception], _Row] = {
     BodyTooLarge: _Row(413, "The body is too large"),
     BodyLate: _Row(408, "The body came too slowly"),
+    MediaTypeRefused: _Row(415, "The body is of another type"),
     CredentialsMissing: _Row(401, "Nobody known asks"),
     CredentialsInvalid: _Row(401, "The credentials are not valid"),
     ScopeMissing: _Row(403, "A scope is missing"),

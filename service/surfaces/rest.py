@@ -63,8 +63,9 @@ from service.surfaces.dependencies import Caller, Instruments, Tools, require, r
 from service.surfaces.encoding import encode
 from service.surfaces.links import ETAG_HEADER, LINK_HEADER, Filtered, InLocale, next_link
 from service.surfaces.metrics import MEDIA_TYPE as METRICS_MEDIA_TYPE
+from service.surfaces.problems import MediaTypeRefused
 from service.surfaces.progress_stream import progress_stream
-from service.surfaces.strict_json import read_json
+from service.surfaces.strict_json import is_json, read_json
 from service.surfaces.support import support
 from service.tools import catalogue
 from service.tools.catalogue import Asked, Given, Tool
@@ -86,6 +87,8 @@ class StrictRoute(APIRoute):
         handle = super().get_route_handler()
 
         async def handle_strictly(request: Request) -> Response:
+            if request.method == "POST" and not is_json(request.headers):
+                raise MediaTypeRefused
             return await handle(StrictRequest(request.scope, request.receive))
 
         return handle_strictly

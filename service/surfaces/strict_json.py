@@ -4,6 +4,13 @@ import json
 from typing import Any
 
 from pydantic_core import from_json
+from starlette.datastructures import Headers
+
+
+def is_json(headers: Headers) -> bool:
+    """Whether a body is sent as JSON, or as one of its dialects."""
+    main, _, sub = headers.get("content-type", "").partition(";")[0].strip().lower().partition("/")
+    return main == "application" and (sub == "json" or sub.endswith("+json"))
 
 
 def read_json(body: bytes) -> Any:

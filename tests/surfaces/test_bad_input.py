@@ -56,10 +56,16 @@ async def test_a_bad_body_is_refused(client, case):
 
 
 async def test_a_body_of_another_type_is_refused(client):
-    for content_type in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "x"):
+    for content_type in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "x", ""):
         answer = await client.post("/v1/search", content=b'{"text": "a"}', headers={"Content-Type": content_type})
-        assert answer.status_code == 422
-        refused(answer)
+        assert answer.status_code == 415
+        assert "application/json" in refused(answer)["detail"]
+
+
+async def test_json_has_parameters_and_dialects(client):
+    for content_type in ("application/json; charset=utf-8", "Application/JSON", "application/cloudevents+json"):
+        answer = await client.post("/v1/search", content=b'{"text": "a"}', headers={"Content-Type": content_type})
+        assert answer.status_code == 200
 
 
 BAD_LINKS = {
@@ -152,3 +158,4 @@ def refused(answer):
     assert problem["code"]
     assert len(problem["detail"]) > 20
     assert len(answer.content) < 4_000
+    return problem

@@ -353,7 +353,7 @@ async def test_only_json_is_read(client, content_type):
     body = b'{"query": "{ __typename }"}'
     answer = await client.post("/graphql", content=body, headers={"Content-Type": content_type})
     assert answer.status_code == 415
-    assert code_of(answer.json()) == "request_invalid"
+    assert code_of(answer.json()) == "media_type_refused"
 
 
 async def test_ten_megabytes_are_too_large(client):

@@ -17,9 +17,9 @@ from starlette.responses import Response
 from service.settings import Settings
 from service.surfaces.dependencies import Caller, Instruments, Tools
 from service.surfaces.encoding import encode_plain
-from service.surfaces.graphql.refusals import DocumentInvalid, MediaTypeRefused
-from service.surfaces.problems import Problem, RequestInvalid, SurfaceRefused, problem_of
-from service.surfaces.strict_json import read_json
+from service.surfaces.graphql.refusals import DocumentInvalid
+from service.surfaces.problems import MediaTypeRefused, Problem, RequestInvalid, SurfaceRefused, problem_of
+from service.surfaces.strict_json import is_json, read_json
 
 PATH = "/graphql"
 MEDIA_TYPE = "application/graphql-response+json"
@@ -57,8 +57,8 @@ def routes(settings: Settings, seen: Callable[[Problem], None]) -> APIRouter:
         body = await http.body()
 
         def read() -> Operation:
-            if http.headers.get("content-type", "").partition(";")[0].strip().lower() != OLDER_MEDIA_TYPE:
-                raise MediaTypeRefused(OLDER_MEDIA_TYPE)
+            if not is_json(http.headers):
+                raise MediaTypeRefused
             return _operation(_read_json(body))
 
         return await answer(http, read, toolbox, caller, metrics)

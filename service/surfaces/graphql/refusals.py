@@ -9,13 +9,6 @@ class DocumentInvalid(SurfaceRefused):
     code = "request_invalid"
 
 
-class MediaTypeRefused(DocumentInvalid):
-    """What a page of another site can send through its reader's browser without asking is not read."""
-
-    def __init__(self, wanted: str) -> None:
-        super().__init__(f"Send the operation as {wanted}.")
-
-
 class QueryOverLimit(SurfaceRefused):
     """`limit` is the setting that bounds it; `found` is how much there is, where somebody counted to the end."""
 
