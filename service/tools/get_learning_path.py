@@ -14,7 +14,7 @@ from service.retrieval.engines import Retrieval
 from service.retrieval.signals import LEVELS
 from service.retrieval.sizes import fitting
 from service.retrieval.traversal import Step, step_from
-from service.statements import cards, nodes_by_alias
+from service.statements import cards, node_properties, nodes_by_alias
 from service.tools.curriculum import Curriculum, Lesson, Way, find_way, minutes_of
 from service.tools.docs_fetch import locate
 
@@ -41,7 +41,7 @@ async def get_learning_path(
     way = find_way(goal, curriculum, frozenset(request.known_skills))
     steps = [_step(identity, way, curriculum, titles) for identity in way.steps]
     minutes = sum(step.minutes or 0 for step in steps)
-    is_known = goal.uid in request.known_skills
+    is_known = not {goal.uid, *_uids(curriculum.teachers.get(goal, ()))}.isdisjoint(request.known_skills)
     fit = fitting(steps, settings.result_bytes)
     return LearningPathResult(
         goal=goal.uid,
@@ -87,7 +87,8 @@ async def _load(
     """
     gathered = _Gathered()
     start = await retrieval.graph.run(cards([goal], audiences), deadline=deadline)
-    gathered.properties[goal] = start.by_column()[0]
+    whole = await retrieval.graph.run(node_properties(goal, audiences), deadline=deadline)
+    gathered.properties[goal] = {**whole.rows[0][0], **start.by_column()[0]}
     frontier = {goal}
     truncated = False
     while frontier:

@@ -139,7 +139,7 @@ async def test_more_callers_than_connections_all_hear_in_time_and_leave_none_beh
         outcomes = await asyncio.gather(
             *(ask(Deadline.after(milliseconds)) for _ in range(10 * CONNECTIONS)), return_exceptions=True
         )
-        assert time.perf_counter() - started < milliseconds / 1000 + 0.5
+        assert time.perf_counter() - started < milliseconds / 1000 + 2  # seconds: none waits for another, or for ever
         assert all(isinstance(outcome, EngineUnavailable) for outcome in outcomes)
         proxy.fault = Fault.NONE
         await recovers(ask)

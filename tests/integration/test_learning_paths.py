@@ -86,6 +86,20 @@ def test_what_is_known_makes_another_way_the_quickest(application: Application) 
     assert sorted(found.steps[0].alternatives) == ["quick", "slow"]
 
 
+@pytest.mark.parametrize("known", ["quick", "slow", "skill:draw a map"])
+def test_a_goal_that_something_known_teaches_is_reached_already(application: Application, known: str) -> None:
+    found = way(application, "Draw a map", known_skills=[known])
+    assert (uids(found), found.reachable, found.missing) == ([], True, [])
+    assert found.notices == ["The goal is among what is already known."]
+
+
+@pytest.mark.parametrize(("goal", "minutes"), [("quick.all", 20), ("quick", 20), ("Draw a map", 20)])
+def test_a_goal_takes_its_own_minutes_whatever_its_kind(application: Application, goal: str, minutes: int) -> None:
+    found = way(application, goal, minutes=minutes - 1)
+    assert (found.minutes, found.within_budget) == (minutes, False)
+    assert not any("say nothing of how long" in notice for notice in found.notices)
+
+
 def test_a_circle_is_broken_and_reported_and_the_rest_of_the_way_stands(application: Application) -> None:
     found = way(application, "farm")
     assert uids(found)[-1] == "farm"

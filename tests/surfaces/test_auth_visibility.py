@@ -107,6 +107,7 @@ _PASSING_IN_PAGES = [
         r"<div><dt>\w+</dt><dd>[\d.]+ ms</dd></div>",  # in the order in which they ended
         r"\d+\.\d+",
         r"<code>[0-9a-f]{8,}</code>",
+        r"/runs\?id=[0-9a-f]{32}",
     )
 ]
 
