@@ -4,10 +4,12 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
+
+from tests.http_server import answering
 
 
 @dataclass
@@ -42,15 +44,10 @@ def receiving() -> Iterator[Receiver]:
         def log_message(self, format: str, *args: object) -> None:
             return None
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    receiver = Receiver(f"http://127.0.0.1:{server.server_address[1]}")
-    receiver.held.set()
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield receiver
-    finally:
+    with answering(Handler) as url:
+        receiver = Receiver(url)
         receiver.held.set()
-        server.shutdown()
-        server.server_close()
-        thread.join(10)
+        try:
+            yield receiver
+        finally:
+            receiver.held.set()

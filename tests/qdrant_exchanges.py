@@ -12,10 +12,12 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any, Protocol
 
 import httpx
+
+from tests.http_server import answering
 
 HOW_TO_RECORD = (
     "record it with a server: COGITAVE_QUERY_TEST_QDRANT_URL=http://… COGITAVE_QUERY_TEST_QDRANT_RECORD=1 pytest …"
@@ -187,22 +189,9 @@ class ExchangeServer:
             def log_message(self, format: str, *args: object) -> None:
                 pass
 
-        class Server(ThreadingHTTPServer):
-            daemon_threads = True
-
-            def handle_error(self, request: object, client_address: object) -> None:
-                """A caller that hung up is no news here."""
-
-        server = Server(("127.0.0.1", 0), Handler)
-        exchanges.url = f"http://127.0.0.1:{server.server_port}"
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-        thread.start()
-        try:
+        with answering(Handler) as url:
+            exchanges.url = url
             yield exchanges
-        finally:
-            server.shutdown()
-            server.server_close()
-            thread.join(timeout=10)
 
 
 def _same(a: Any, b: Any) -> bool:

@@ -2,12 +2,13 @@
 
 import hashlib
 import json
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
+
+from tests.http_server import answering
 
 DIMENSIONS = 8
 
@@ -69,19 +70,6 @@ def serve_endpoint() -> Iterator[Endpoint]:
         def log_message(self, format: str, *args: object) -> None:
             pass
 
-    class Server(ThreadingHTTPServer):
-        daemon_threads = True
-
-        def handle_error(self, request: object, client_address: object) -> None:
-            """A caller that hung up is no news here."""
-
-    server = Server(("127.0.0.1", 0), Handler)
-    endpoint.url = f"http://127.0.0.1:{server.server_port}/v1"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-    thread.start()
-    try:
+    with answering(Handler) as url:
+        endpoint.url = f"{url}/v1"
         yield endpoint
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join(timeout=10)

@@ -1,16 +1,16 @@
 """What every request to Qdrant says of itself, as a server hears it."""
 
 import asyncio
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from email.message import Message
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 
 import pytest
 
 from adapters.qdrant.connection import engine_errors, open_client
 from service.domain.errors import EngineUnavailable
+from tests.http_server import answering
 
 
 @contextmanager
@@ -25,12 +25,8 @@ def hearing(headers: list[Message]) -> Iterator[str]:
         def log_message(self, format: str, *args: object) -> None:
             pass
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-        thread.join(timeout=10)
+    with answering(Handler) as url:
+        yield url
 
 
 async def ask(url: str, key: str) -> None:
