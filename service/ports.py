@@ -21,6 +21,7 @@ from service.domain.filters import SearchScope
 from service.domain.graph import NodeIdentity
 from service.domain.keys import ApiKey
 from service.domain.snapshots import LinkedGraph, PublishEntry, PublishStep, Snapshot, SnapshotChange
+from service.domain.tuning import TuningResult, TuningVersion
 from service.statements import ServiceStatement
 
 Vector = npt.NDArray[np.float32]
@@ -351,6 +352,31 @@ class Judgments(Protocol):
     def count(self) -> tuple[int, int]:
         """Questions, and grades of them. Raises EngineUnavailable."""
         ...
+
+
+class TuningStore(Protocol):
+    """Pinned results and synonyms by workspace, each version of them immutable: the service's own, as keys are."""
+
+    async def find(self, workspace: str, version: int | None = None, *, deadline: Deadline) -> TuningResult | None:
+        """A version, by default the current one; None where it is not kept. Version 0 is empty, and always there."""
+        ...
+
+    async def history(self, workspace: str, *, limit: int, deadline: Deadline) -> list[TuningVersion]:
+        """The kept versions, newest first."""
+        ...
+
+    async def workspaces(self, *, deadline: Deadline) -> list[TuningVersion]:
+        """The current version of every workspace that has one, by name."""
+        ...
+
+    async def append(self, tuning: TuningResult, *, kept: int, deadline: Deadline) -> None:
+        """Make this the current version, in one step; all but the newest `kept` give way.
+
+        Raises TuningChanged where its number is not the current one's successor: somebody was faster.
+        """
+        ...
+
+    async def close(self) -> None: ...
 
 
 class MigrationStep(Protocol):

@@ -201,6 +201,24 @@ class Settings(BaseModel):
     caller_profiles: int = _row(16, "Callers' profiles for which the signals' factors are kept.", "profiles", ge=1)
     node_cards: int = _row(20_000, "Nodes whose ranking and display fields are kept in memory.", "nodes", ge=1)
 
+    # Tuning by people
+    tuning_pins: int = _row(2_000, "Most pinned results of one workspace.", "pins", ge=0)
+    tuning_synonyms: int = _row(2_000, "Most synonyms of one workspace.", "synonyms", ge=0)
+    tuning_terms: int = _row(16, "Most terms of one synonym.", "terms", ge=2)
+    tuning_characters: int = _row(200, "Longest words of a pin, term of a synonym, note or reason.", "characters", ge=1)
+    tuning_places: int = _row(10, "Lowest place that a result can be pinned to.", "places", ge=1)
+    tuning_versions: int = _row(200, "Versions of a workspace's tuning that are kept.", "versions", ge=1)
+    tuning_workspaces: int = _row(64, "Workspaces that can be tuned.", "workspaces", ge=1)
+    tuning_pins_shown: int = _row(10, "Most results pinned in one answer.", "pins", ge=1)
+    tuning_expansions: int = _row(16, "Most synonyms that one question is expanded by.", "synonyms", ge=0)
+    synonym_weight: float = _row(
+        0.8, "BM25 weight of a synonym beside the question's own terms; at most theirs.", "", ge=0, le=1
+    )
+    tuning_deadline: int = _row(500, "Time that the tuning store may take.", "milliseconds", ge=1)
+    tuning_staleness: int = _row(
+        2_000, "How long a tuning is known by heart; other servers' changes show after it.", "milliseconds", ge=0
+    )
+
     # Graph prior: weights and γ chosen by `python -m bench.prior --choose`.
     edge_weights: dict[str, tuple[float, float]] = _row(
         {

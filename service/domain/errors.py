@@ -76,6 +76,31 @@ class JudgmentsFull(Refused):
     code = "judgments_full"
 
 
+class TuningInvalid(Refused):
+    """Pinned results or synonyms that say nothing, contradict themselves, or are more than may be kept."""
+
+    code = "tuning_invalid"
+
+
+class TuningChanged(Refused):
+    """Somebody else made a version meanwhile: `current` is the one to start from."""
+
+    code = "tuning_changed"
+
+    def __init__(self, current: int) -> None:
+        super().__init__(
+            f"The tuning is at version {current} by now. Read it, and make the change to that version.",
+            suggestion=str(current),
+        )
+        self.current = current
+
+
+class TuningUnknown(Refused):
+    """No such version of a tuning is kept."""
+
+    code = "tuning_unknown"
+
+
 class RunUnknown(Refused):
     """No run of this id is kept."""
 

@@ -21,12 +21,14 @@ from adapters.embedded.key_store import SqliteKeyStore
 from adapters.embedded.lexical import TantivyIndex
 from adapters.embedded.ranker import ScipyRanker
 from adapters.embedded.run_log import SqliteRunLog
+from adapters.embedded.tuning_store import SqliteTuningStore
 from adapters.embedded.vectors import QdrantEdgeIndex
 from adapters.neo4j.key_store import Neo4jKeyStore
 from adapters.neo4j.migrator import Neo4jMigrator
 from adapters.neo4j.ranker import GdsRanker
 from adapters.neo4j.reader import Neo4jGraphReader
 from adapters.neo4j.store import Neo4jGraphStore
+from adapters.neo4j.tuning_store import Neo4jTuningStore
 from adapters.opensearch.connection import open_client as open_opensearch
 from adapters.opensearch.lexical import OpenSearchIndex
 from adapters.opensearch.migrator import OpenSearchMigrator
@@ -43,6 +45,7 @@ from service.ports import (
     LexicalIndex,
     Migrator,
     RunLog,
+    TuningStore,
     VectorIndex,
 )
 from tests.contract.estate import rebuilt
@@ -201,6 +204,19 @@ async def neo4j_keys(request: pytest.FixtureRequest) -> AsyncIterator[KeyStore]:
         yield Neo4jKeyStore(driver)
 
 
+@asynccontextmanager
+async def sqlite_tunings(request: pytest.FixtureRequest) -> AsyncIterator[TuningStore]:
+    store = SqliteTuningStore.open(_folder(request) / "tuning.sqlite")
+    yield store
+    await store.close()
+
+
+@asynccontextmanager
+async def neo4j_tunings(request: pytest.FixtureRequest) -> AsyncIterator[TuningStore]:
+    async with empty_database(request.getfixturevalue("neo4j_server")) as driver:
+        yield Neo4jTuningStore(driver)
+
+
 LEXICAL_INDEXES: dict[str, Factory[LexicalIndex]] = {"tantivy": tantivy, "opensearch": opensearch}
 VECTOR_INDEXES: dict[str, Factory[VectorIndex]] = {"qdrant-edge": qdrant_edge, "qdrant": qdrant}
 GRAPHS: dict[str, Factory[Graph]] = {"kglite": kglite, "neo4j": neo4j}
@@ -212,6 +228,7 @@ MIGRATIONS: dict[str, Factory[MigrationsOf]] = {
 }
 RUN_LOGS: dict[str, Factory[RunLog]] = {"sqlite": sqlite_log}
 KEY_STORES: dict[str, Factory[KeyStore]] = {"sqlite": sqlite_keys, "neo4j": neo4j_keys}
+TUNING_STORES: dict[str, Factory[TuningStore]] = {"sqlite": sqlite_tunings, "neo4j": neo4j_tunings}
 
 SERVERS = frozenset({"opensearch", "neo4j", "qdrant"})
 """The names above that need a server."""
@@ -266,6 +283,12 @@ async def embedding_cache(request: pytest.FixtureRequest) -> AsyncIterator[Embed
 
 @pytest.fixture(params=_each(KEY_STORES))
 async def key_store(request: pytest.FixtureRequest) -> AsyncIterator[KeyStore]:
+    async with request.param(request) as store:
+        yield store
+
+
+@pytest.fixture(params=_each(TUNING_STORES))
+async def tuning_store(request: pytest.FixtureRequest) -> AsyncIterator[TuningStore]:
     async with request.param(request) as store:
         yield store
 
