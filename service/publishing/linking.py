@@ -19,8 +19,9 @@ def link(records: Iterable[NodeRecord], *, default_locale: str) -> LinkedGraph:
     A reference that names no locale takes its source's own, else the default, else the first there is. One to an
     address that its estate doesn't serve finds the page that another estate serves there. Where no record has the
     target uid, one node is made for all who name it; it shows to whoever may see one of them. Of two references that
-    say the same edge through the same markup, the first in the source stays. A page's link to itself is no edge. A
-    skill depends on another where something teaches the one and requires the other.
+    say the same edge through the same markup, the first in the source stays. A page's link to itself is no edge. What
+    the first unit of a module lists as learnt, the module teaches. A skill depends on another where something teaches
+    the one and requires the other.
     """
     ordered = sorted(records, key=lambda record: record.node.identity)
     nodes = {record.node.identity: record.node for record in ordered}
@@ -45,8 +46,9 @@ def link(records: Iterable[NodeRecord], *, default_locale: str) -> LinkedGraph:
             if key not in edges:
                 edges[key] = _edge(reference, source.identity, target)
     nodes |= {identity: stub.node() for identity, stub in made.items()}
+    edges = {_key(edge): edge for edge in _by_their_teachers(edges.values(), nodes)}
     for edge in _between_skills(list(edges.values()), nodes):
-        edges.setdefault((edge.type, edge.source, edge.target, edge.via), edge)
+        edges.setdefault(_key(edge), edge)
     return LinkedGraph(
         nodes=nodes,
         edges=tuple(edges[key] for key in sorted(edges)),
@@ -59,7 +61,35 @@ _place = attrgetter("file", "line")
 _SKILL_PAIRS = 1_000
 """Edges between skills that one page may state."""
 
+_CHECKLIST = "checklist"
+"""Markup of what a reader will have learnt at the end."""
+
 _SERVED_KINDS = frozenset({NodeKind.PAGE, NodeKind.MODULE, NodeKind.UNIT, NodeKind.LEARNING_PATH, NodeKind.RETIRED})
+
+
+def _key(edge: Edge) -> tuple[EdgeType, NodeIdentity, NodeIdentity, str]:
+    return (edge.type, edge.source, edge.target, edge.via)
+
+
+def _by_their_teachers(edges: Iterable[Edge], nodes: Mapping[NodeIdentity, Node]) -> Iterator[Edge]:
+    """The edges, those from a module's first unit to what its checklist names as the module's own: an introduction
+    announces what the units after it teach. A checklist further inside is its unit's, and so is one that not all who
+    see the module may read."""
+    stated = list(edges)
+    units: dict[NodeIdentity, list[tuple[int, NodeIdentity]]] = defaultdict(list)
+    for edge in stated:
+        if edge.type is EdgeType.PART_OF and edge.ordinal is not None and nodes[edge.target].kind is NodeKind.MODULE:
+            units[edge.target].append((edge.ordinal, edge.source))
+    opened: dict[NodeIdentity, list[NodeIdentity]] = defaultdict(list)
+    for module, placed in units.items():
+        _, first = min(placed)
+        if covers(nodes[first].visible_to, nodes[module].visible_to):
+            opened[first].append(module)
+    for edge in stated:
+        if edge.type is EdgeType.TEACHES_SKILL and edge.via == _CHECKLIST and edge.source in opened:
+            yield from (replace(edge, source=module) for module in opened[edge.source])
+        else:
+            yield edge
 
 
 def _between_skills(edges: Iterable[Edge], nodes: Mapping[NodeIdentity, Node]) -> Iterator[Edge]:

@@ -65,6 +65,15 @@ def test_what_an_independent_extractor_counted_in_the_articles():
     assert len(snippet_files(maui)) == 69
 
 
+def test_what_introductions_announce_their_modules_teach():
+    """60 modules open with a checklist; no unit of theirs is taken for the one that teaches it."""
+    graph = read("learn-en-us")[1]
+    checklists = edges(graph, EdgeType.TEACHES_SKILL, "checklist")
+    assert {graph.nodes[edge.source].kind for edge in checklists} == {NodeKind.MODULE}
+    assert len({edge.source for edge in checklists}) == 60
+    assert all("introduction" in edge.file or "/includes/" in edge.file for edge in checklists)
+
+
 def test_a_translation_is_derived_from_its_source_where_that_is_published_too():
     reading, graph = read("learn-en-us", "learn-de-de")
     published = {record.node.identity for record in reading.records}

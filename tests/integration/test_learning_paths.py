@@ -43,7 +43,39 @@ def module(uid: str, skill: str, minutes: int, *requires: str, level: str = "beg
     }
 
 
+ANNOUNCED = {
+    "globe/index.yml": """### YamlMime:Module
+uid: globe
+title: Globe
+summary: About globes.
+units:
+- globe.intro
+- globe.main
+""",
+    "globe/intro.yml": """### YamlMime:ModuleUnit
+uid: globe.intro
+title: Introduction
+durationInMinutes: 2
+content: |
+  In this module, you'll:
+
+  > [!div class="checklist"]
+  > - Turn a globe
+""",
+    "globe/main.yml": """### YamlMime:ModuleUnit
+uid: globe.main
+title: Turning
+durationInMinutes: 33
+content: |
+  Globes are turned by hand. Afterwards, you can:
+
+  > [!div class="checklist"]
+  > - Stop a globe
+""",
+}
+
 ESTATE = {
+    **ANNOUNCED,
     **module("quick", "Draw a map", 20),
     **module("slow", "Draw a map", 45),
     **module("short", "Draw a map", 5, "base"),
@@ -98,6 +130,17 @@ def test_a_goal_takes_its_own_minutes_whatever_its_kind(application: Application
     found = way(application, goal, minutes=minutes - 1)
     assert (found.minutes, found.within_budget) == (minutes, False)
     assert not any("say nothing of how long" in notice for notice in found.notices)
+
+
+def test_a_skill_that_an_introduction_announces_takes_the_whole_module(application: Application) -> None:
+    found = way(application, "Turn a globe")
+    assert [(step.uid, step.kind, step.minutes) for step in found.steps] == [("globe", "module", 35)]
+    assert found.minutes == 35
+
+
+def test_a_skill_that_a_unit_further_inside_lists_takes_that_unit_alone(application: Application) -> None:
+    found = way(application, "Stop a globe")
+    assert (uids(found), found.minutes) == (["globe.main"], 33)
 
 
 def test_a_circle_is_broken_and_reported_and_the_rest_of_the_way_stands(application: Application) -> None:

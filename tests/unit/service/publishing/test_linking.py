@@ -148,6 +148,52 @@ def between_skills(graph: LinkedGraph) -> list[tuple[str, str, str, int]]:
     return [(edge.source.uid, edge.target.uid, edge.file, edge.line) for edge in edges]
 
 
+def taught(graph: LinkedGraph) -> list[tuple[str, str, str]]:
+    return [
+        (edge.source.uid, edge.target.uid, edge.file) for edge in graph.edges if edge.type is EdgeType.TEACHES_SKILL
+    ]
+
+
+def lesson(uid: str, kind: NodeKind, *references: Reference, visible_to: tuple[str, ...] = ("*",)) -> NodeRecord:
+    return NodeRecord(Node(NodeIdentity(uid, "en-us"), kind, uid, visible_to=visible_to), references=references)
+
+
+def unit(uid: str, ordinal: int, *skills: str, module: str = "m", visible_to: tuple[str, ...] = ("*",)) -> NodeRecord:
+    part = Reference(EdgeType.PART_OF, module, "units", f"{uid}.yml", 1, ordinal=ordinal)
+    checklist = [
+        Reference(EdgeType.TEACHES_SKILL, s, "checklist", f"{uid}.md", 9, target_kind=NodeKind.SKILL) for s in skills
+    ]
+    return lesson(uid, NodeKind.UNIT, part, *checklist, visible_to=visible_to)
+
+
+def test_what_a_modules_introduction_announces_the_module_teaches_and_a_later_checklist_is_its_units() -> None:
+    """The edge stands where the checklist does, whatever the names of the units say of their order."""
+    graph = linked(
+        lesson("m", NodeKind.MODULE), unit("z.intro", 1, "skill:a", "skill:b"), unit("b.later", 2, "skill:c")
+    )
+    assert taught(graph) == [
+        ("b.later", "skill:c", "b.later.md"),
+        ("m", "skill:a", "z.intro.md"),
+        ("m", "skill:b", "z.intro.md"),
+    ]
+
+
+def test_a_module_that_its_readers_can_not_read_the_introduction_of_announces_nothing() -> None:
+    few = unit("intro", 1, "skill:a", visible_to=("staff",))
+    assert taught(linked(lesson("m", NodeKind.MODULE), few)) == [("intro", "skill:a", "intro.md")]
+    module = lesson("m", NodeKind.MODULE, visible_to=("staff",))
+    assert taught(linked(module, few)) == [("m", "skill:a", "intro.md")]
+
+
+def test_a_unit_that_opens_two_modules_announces_both_and_one_of_no_module_itself() -> None:
+    shared = unit("intro", 1, "skill:a")
+    again = Reference(EdgeType.PART_OF, "n", "units", "intro.yml", 1, ordinal=1)
+    both = NodeRecord(shared.node, references=(*shared.references, again))
+    graph = linked(lesson("m", NodeKind.MODULE), lesson("n", NodeKind.MODULE), both)
+    assert [source for source, _, _ in taught(graph)] == ["m", "n"]
+    assert taught(linked(shared)) == [("intro", "skill:a", "intro.md")]
+
+
 def test_a_skill_depends_on_another_where_a_module_teaches_one_and_requires_the_other() -> None:
     teaches, requires = EdgeType.TEACHES_SKILL, EdgeType.DEPENDS_ON
     module = record("m", skill(teaches, "bake", 2), skill(teaches, "knead", 3), skill(requires, "knead", 7))
