@@ -14,6 +14,7 @@ from service.domain.snapshots import LinkedGraph, PublishEntry, PublishStep, Sna
 from service.observation import Kind, Observer, Piece, Work
 from service.ports import (
     Embedder,
+    Expansion,
     GraphRanker,
     GraphReader,
     GraphStore,
@@ -58,9 +59,14 @@ class ObservedLexicalIndex:
         with self._call("add"):
             await self._index.add(passages, generation)
 
-    async def search(self, text: str, scope: SearchScope, *, depth: int, deadline: Deadline) -> list[PassageHit]:
+    def terms(self, text: str) -> tuple[str, ...]:
+        return self._index.terms(text)
+
+    async def search(
+        self, text: str, scope: SearchScope, *, depth: int, deadline: Deadline, expansions: Sequence[Expansion] = ()
+    ) -> list[PassageHit]:
         with self._call("search"):
-            return await self._index.search(text, scope, depth=depth, deadline=deadline)
+            return await self._index.search(text, scope, depth=depth, deadline=deadline, expansions=expansions)
 
     async def passages(
         self, keys: Sequence[PassageKey], scope: SearchScope, *, deadline: Deadline

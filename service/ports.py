@@ -47,6 +47,15 @@ class Span:
     end: int
 
 
+@dataclass(frozen=True, slots=True)
+class Expansion:
+    """What counts as well as some of a text's own terms: the best of `alternatives`, each a term or several that must
+    all be there, adds to a passage's score, times `weight`, 0 to 1."""
+
+    alternatives: tuple[str, ...]
+    weight: float
+
+
 class LexicalIndex(Protocol):
     """BM25 over passages."""
 
@@ -59,11 +68,18 @@ class LexicalIndex(Protocol):
         """Make passages searchable from `generation` on; durable on return. Adding a key again replaces it."""
         ...
 
-    async def search(self, text: str, scope: SearchScope, *, depth: int, deadline: Deadline) -> list[PassageHit]:
+    def terms(self, text: str) -> tuple[str, ...]:
+        """The text's different terms as this index analyses a question, in order; asks no engine."""
+        ...
+
+    async def search(
+        self, text: str, scope: SearchScope, *, depth: int, deadline: Deadline, expansions: Sequence[Expansion] = ()
+    ) -> list[PassageHit]:
         """Rank records, one version of a node each, by their best passage: at most `depth` of them, best first.
 
         While a publish goes on, two versions of a node may both be there: which one the snapshot holds, the graph says.
-        `text` is words, never syntax. A passage that shares no term with it is no hit; a text of no terms has none.
+        `text` is words, never syntax, and so are `expansions`. A passage that shares no term with either is no hit; a
+        text of no terms has none.
         """
         ...
 

@@ -12,6 +12,7 @@ from adapters.embedded.lexical_document import column, passage_document, passage
 from adapters.embedded.memo import Memo
 from adapters.embedded.threads import EngineThreads, engine_failure
 from adapters.indexing.analysis import QueryTerm, is_english, query_terms, spans_of
+from adapters.indexing.expansion import Alternative, alternatives
 from adapters.indexing.ranked_hits import in_order
 from adapters.indexing.reach import Reach
 from adapters.indexing.stored_passage import engine_text, record_term
@@ -21,7 +22,7 @@ from service.domain.errors import EngineLate
 from service.domain.filters import SearchScope
 from service.domain.graph import EVERYONE, NodeIdentity
 from service.observation import Reading
-from service.ports import PassageHit, Span
+from service.ports import Expansion, PassageHit, Span
 
 ENGINE = "tantivy"
 
@@ -105,11 +106,16 @@ class TantivyIndex:
             for passage in passages:
                 self._passages.forget(passage.key)
 
-    async def search(self, text: str, scope: SearchScope, *, depth: int, deadline: Deadline) -> list[PassageHit]:
+    def terms(self, text: str) -> tuple[str, ...]:
+        return tuple(term.name for term in query_terms(text))
+
+    async def search(
+        self, text: str, scope: SearchScope, *, depth: int, deadline: Deadline, expansions: Sequence[Expansion] = ()
+    ) -> list[PassageHit]:
         terms = query_terms(text)
         if not terms:
             return []
-        return await self._readers.run(lambda: self._search(terms, scope, depth), deadline)
+        return await self._readers.run(lambda: self._search(terms, expansions, scope, depth), deadline)
 
     async def passages(
         self, keys: Sequence[PassageKey], scope: SearchScope, *, deadline: Deadline
@@ -196,9 +202,15 @@ class TantivyIndex:
 
         await self._writers.run(write)
 
-    def _search(self, terms: Sequence[QueryTerm], scope: SearchScope, depth: int) -> list[PassageHit]:
+    def _search(
+        self, terms: Sequence[QueryTerm], expansions: Sequence[Expansion], scope: SearchScope, depth: int
+    ) -> list[PassageHit]:
         searcher, holdings = self._state
-        query = self._query(self._any_of(terms), scope, holdings)
+        wanted = self._any_of(terms)
+        if groups := alternatives(expansions):
+            besides = [self._best_of(group) for group in groups]
+            wanted = Query.boolean_query([(Occur.Should, one) for one in (wanted, *besides)])
+        query = self._query(wanted, scope, holdings)
         limit = self._reach.first(depth)
         while True:
             hits = searcher.search(query, limit, count=False).hits
@@ -268,6 +280,14 @@ class TantivyIndex:
                     clause = Query.term_query(self._schema, field, form, "freq")
                     clauses.append((Occur.Should, clause if boost == 1.0 else Query.boost_query(clause, boost)))
         return Query.boolean_query(clauses)
+
+    def _best_of(self, group: Sequence[Alternative]) -> Query:
+        """A synonym's best alternative: what several of them say together is still one thing."""
+        found = [Query.boost_query(self._all_of(one.terms), one.weight) for one in group]
+        return found[0] if len(found) == 1 else Query.disjunction_max_query(found)
+
+    def _all_of(self, terms: Sequence[QueryTerm]) -> Query:
+        return Query.boolean_query([(Occur.Must, self._any_of([term])) for term in terms])
 
     def _query(self, wanted: Query, scope: SearchScope, holdings: Holdings) -> Query:
         """What is wanted, within the scope; the scope's conditions score nothing."""

@@ -14,6 +14,7 @@ from adapters.indexing.analysis import (
     query_terms,
     spans_of,
 )
+from adapters.indexing.expansion import MOST_FORMS, Alternative, alternatives
 from adapters.indexing.ranked_hits import in_order
 from adapters.indexing.stored_passage import (
     engine_text,
@@ -28,7 +29,7 @@ from service.domain.deadline import Deadline
 from service.domain.errors import EngineLate, EngineUnavailable
 from service.domain.filters import SearchScope
 from service.domain.graph import NodeIdentity
-from service.ports import PassageHit, Span
+from service.ports import Expansion, PassageHit, Span
 
 Json = dict[str, Any]
 
@@ -71,10 +72,15 @@ class OpenSearchIndex:
             failure = next(item["index"]["error"] for item in answer["items"] if "error" in item["index"])
             raise EngineUnavailable(ENGINE, f"a passage was not taken: {failure['type']}: {failure['reason']}")
 
-    async def search(self, text: str, scope: SearchScope, *, depth: int, deadline: Deadline) -> list[PassageHit]:
+    def terms(self, text: str) -> tuple[str, ...]:
+        return tuple(term.name for term in query_terms(text))
+
+    async def search(
+        self, text: str, scope: SearchScope, *, depth: int, deadline: Deadline, expansions: Sequence[Expansion] = ()
+    ) -> list[PassageHit]:
         if not query_terms(text):
             return []
-        found = await self._search(self.search_body(text, scope, depth), deadline)
+        found = await self._search(self.search_body(text, scope, depth, expansions), deadline)
         hits = [PassageHit(_key(hit), hit["_score"]) for hit in found["hits"]["hits"]]
         return in_order(hits)
 
@@ -152,10 +158,14 @@ class OpenSearchIndex:
             for line in ({"index": {"_id": _id(passage.key)}}, _document(passage, generation))
         ]
 
-    def search_body(self, text: str, scope: SearchScope, depth: int) -> Json:
+    def search_body(self, text: str, scope: SearchScope, depth: int, expansions: Sequence[Expansion] = ()) -> Json:
         """The search request for a text that has terms."""
+        groups = alternatives(expansions)
+        wanted = self._any_of(query_terms(text), most=_MOST_FORMS - (MOST_FORMS if groups else 0))
+        if groups:
+            wanted = {"bool": {"should": [wanted, *map(self._best_of, groups)], "minimum_should_match": 1}}
         return {
-            "query": {"bool": {"must": [self._any_of(query_terms(text))], "filter": _within(scope)}},
+            "query": {"bool": {"must": [wanted], "filter": _within(scope)}},
             "collapse": {"field": "record"},
             "size": depth,
             "stored_fields": ["key"],
@@ -202,14 +212,19 @@ class OpenSearchIndex:
         if answer["failures"] or answer["version_conflicts"]:
             raise EngineUnavailable(ENGINE, "some passages could not be removed; try again")
 
-    def _any_of(self, terms: Sequence[QueryTerm]) -> Json:
+    def _any_of(self, terms: Sequence[QueryTerm], most: int = _MOST_FORMS) -> Json:
         forms = dict.fromkeys(form for term in terms for form in term.forms)
         clauses = [
             {"term": {field: {"value": form, "boost": boost}}}
-            for form in list(forms)[:_MOST_FORMS]
+            for form in list(forms)[:most]
             for field, boost in self._boosts
         ]
         return {"bool": {"should": clauses, "minimum_should_match": 1}}
+
+    def _best_of(self, group: Sequence[Alternative]) -> Json:
+        """A synonym's best alternative: what several of them say together is still one thing."""
+        found = [{"bool": {"must": [self._any_of([term]) for term in one.terms], "boost": one.weight}} for one in group]
+        return {"dis_max": {"queries": found}}
 
 
 def _within(scope: SearchScope) -> list[Json]:

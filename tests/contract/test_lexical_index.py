@@ -8,7 +8,7 @@ from service.domain.content import Passage
 from service.domain.errors import EngineLate
 from service.domain.filters import MANY_VALUED, SINGLE_VALUED
 from service.domain.graph import EVERYONE, NodeIdentity, NodeKind
-from service.ports import LexicalIndex
+from service.ports import Expansion, LexicalIndex
 from tests.contract.estate import HOSTILE_TEXTS, HOSTILE_UIDS, STAFF, gone, node, passage, scope, soon
 
 pytestmark = pytest.mark.anyio
@@ -255,6 +255,83 @@ async def test_two_versions_of_a_node_are_told_apart(lexical_index: LexicalIndex
     assert sorted(hit.passage.content_hash for hit in hits) == ["1" * 64, "2" * 64]
     hits = await lexical_index.search("slot", scope(1), depth=10, deadline=soon())
     assert [hit.passage.content_hash for hit in hits] == ["1" * 64]
+
+
+async def expanded(index: LexicalIndex, text: str, *expansions: Expansion, **within: object) -> dict[str, float]:
+    hits = await index.search(text, scope(**within), depth=50, deadline=soon(), expansions=expansions)
+    return {hit.passage.identity.uid: hit.score for hit in hits}
+
+
+CLUSTERS = ("kubernetes", "azure kubernetes service")
+
+
+async def test_a_synonym_finds_what_the_texts_own_terms_do_not(lexical_index: LexicalIndex) -> None:
+    texts = {"own": "an aks pod", "one": "a kubernetes pod", "all": "the service of azure: kubernetes", "some": "azure"}
+    await lexical_index.add([passage(uid, text) for uid, text in texts.items()], 1)
+    assert set(await expanded(lexical_index, "aks")) == {"own"}
+    assert set(await expanded(lexical_index, "aks", Expansion(("Kubernetes",), 0.8))) == {"own", "one", "all"}
+    assert set(await expanded(lexical_index, "aks", Expansion(("azure kubernetes service",), 0.8))) == {"own", "all"}
+    assert set(await expanded(lexical_index, "aks", Expansion(("the", "!?"), 0.8))) == {"own"}
+    assert set(await expanded(lexical_index, "the", Expansion(CLUSTERS, 0.8))) == set()
+
+
+async def test_a_synonym_weighs_at_most_what_the_texts_own_term_does(lexical_index: LexicalIndex) -> None:
+    """Passages alike but for the one word, whose terms are equally rare."""
+    words = ("alpha", "beta", "gamma", "delta")
+    await lexical_index.add([passage(word, f"{word} with the same words around it") for word in words], 1)
+    found = await expanded(lexical_index, "alpha", Expansion(("beta", "gamma delta"), 1.0))
+    assert found["beta"] == pytest.approx(found["alpha"])
+    assert "gamma" not in found
+    halved = await expanded(lexical_index, "alpha", Expansion(("beta",), 0.5))
+    assert halved == {"alpha": pytest.approx(found["alpha"]), "beta": pytest.approx(found["alpha"] / 2)}
+
+
+async def test_of_a_synonyms_alternatives_the_best_one_counts(lexical_index: LexicalIndex) -> None:
+    await lexical_index.add(
+        [passage("one", "beta word word word"), passage("all", "beta gamma delta word"), passage("own", "alpha")], 1
+    )
+    one = await expanded(lexical_index, "alpha", Expansion(("beta",), 0.8))
+    several = await expanded(lexical_index, "alpha", Expansion(("beta", "beta"), 0.8))
+    assert several == pytest.approx(one)
+    mixed = await expanded(lexical_index, "alpha", Expansion(("beta", "gamma"), 0.8))
+    alone = [(await expanded(lexical_index, word))["all"] for word in ("beta", "gamma")]
+    assert mixed["all"] == pytest.approx(0.8 * max(alone))
+
+
+async def test_a_synonym_of_several_terms_weighs_as_one(lexical_index: LexicalIndex) -> None:
+    await lexical_index.add([passage("own", "alpha one two"), passage("all", "beta gamma delta")], 1)
+    found = await expanded(lexical_index, "alpha", Expansion(("beta gamma delta",), 1.0))
+    assert found["all"] == pytest.approx(found["own"])
+
+
+async def test_a_synonym_is_bound_by_the_scope(lexical_index: LexicalIndex) -> None:
+    await lexical_index.add(
+        [
+            passage("public", "beta", products=("azure",)),
+            passage("other", "beta"),
+            passage("secret", "beta", visible_to=("staff",)),
+        ],
+        1,
+    )
+    beta = Expansion(("beta",), 0.8)
+    assert set(await expanded(lexical_index, "alpha", beta)) == {"public", "other"}
+    assert set(await expanded(lexical_index, "alpha", beta, product="azure")) == {"public"}
+    assert set(await expanded(lexical_index, "alpha", beta, principal=STAFF)) == {"public", "other", "secret"}
+    assert await expanded(lexical_index, "alpha", beta, generation=0) == {}
+
+
+@pytest.mark.parametrize("text", HOSTILE_TEXTS)
+async def test_a_synonym_is_words_and_never_syntax(lexical_index: LexicalIndex, text: str) -> None:
+    await lexical_index.add([passage("a", "alpha"), passage("b", "nothing of all that")], 1)
+    found = await expanded(lexical_index, "alpha", *[Expansion((text, f"{text} {n}"), 0.8) for n in range(40)])
+    assert set(found) == {"a"}
+
+
+async def test_terms_are_those_that_are_counted(lexical_index: LexicalIndex) -> None:
+    text = "How do I swap the Slots, C# and net-maui-8.0?"
+    assert lexical_index.terms(text) == tuple(await lexical_index.known_terms(text, scope(), deadline=soon()))
+    assert lexical_index.terms("swapping a slot") == lexical_index.terms("Swap slots!")
+    assert lexical_index.terms("the") == ()
 
 
 async def test_highlights_are_where_the_terms_stand(lexical_index: LexicalIndex) -> None:
