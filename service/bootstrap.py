@@ -155,7 +155,7 @@ async def open_stores(settings: Settings, data: Path, watching: Observer = SILEN
         priors = PriorCache(graph.ranker, settings)
         opened.push_async_callback(priors.close)
         profile = graph_profile(settings)
-        known = KnownSnapshots(graph.store, settings.graph_deadline, settings.breaker_pause / 1000)
+        known = KnownSnapshots(graph.store, graph.reader.engine, settings.graph_deadline, settings.breaker_pause / 1000)
         reader = KnownGraphReader(graph.reader, known)
         retrieval = Retrieval(
             lexical=lexical.index,

@@ -4,7 +4,6 @@ import json
 import sqlite3
 import zlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
 from pathlib import Path
 
 from adapters.embedded.sqlite_file import open_file, transaction
@@ -147,7 +146,7 @@ class RecordStore:
                     snapshot.content_root,
                     snapshot.generation,
                     entry.publish_id,
-                    json.dumps(asdict(replace(snapshot, publishing=False))),
+                    json.dumps(snapshot.as_json()),
                 ],
             )
 

@@ -175,7 +175,7 @@ class Neo4jGraphStore:
                 root=snapshot.content_root,
                 generation=snapshot.generation,
                 publish_id=change.entry.publish_id,
-                body=json.dumps(asdict(snapshot)),
+                body=json.dumps(snapshot.as_json()),
                 manifest=_pack([[key.key, value] for key, value in change.manifest.items()]),
             )
             await _run(transaction, _UNMARK)

@@ -119,7 +119,10 @@ class CatalogResult(Result):
 
 
 class SnapshotResult(Result):
-    """What answers now. While a large publish is applied in parts, `publishing`, it is of neither snapshot."""
+    """What answers now. While a large publish is applied in parts, `publishing`, it is of neither snapshot.
+
+    degraded: what keeps an answer that is read now from being the snapshot's own word.
+    """
 
     content_root: str
     generation: int
@@ -127,6 +130,7 @@ class SnapshotResult(Result):
     nodes: int
     published_at: str
     publishing: bool
+    degraded: list[str] = Field(default_factory=list)
 
 
 class SummaryPage(Result):

@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from operator import attrgetter
@@ -28,11 +28,18 @@ class Snapshot:
     published_at: str = ""
     publishing: bool = False
     """Whether a change too large for one transaction is being applied: the graph is of neither snapshot then."""
+    unconfirmed: str = field(default="", compare=False)
+    """Why the graph could not be asked whether this one still answers; '' where it said so itself."""
 
     @property
     def notes(self) -> list[str]:
         """What an answer that is read now should say under `degraded`."""
-        return ["publishing: the graph is between two snapshots"] if self.publishing else []
+        notes = [f"graph: {self.unconfirmed}; this is of the snapshot that it named last"] if self.unconfirmed else []
+        return [*notes, "publishing: the graph is between two snapshots"] if self.publishing else notes
+
+    def as_json(self) -> dict[str, str | int]:
+        """What is stored of it: all but what passes."""
+        return {name: value for name, value in asdict(self).items() if name not in ("publishing", "unconfirmed")}
 
 
 class PublishStep(StrEnum):

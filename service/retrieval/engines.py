@@ -4,6 +4,7 @@ from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from cypher_guard import Profile
+from service.domain.deadline import Deadline
 from service.observation import SILENT, Lookups, Observer, Reading
 from service.ports import GraphReader, LexicalIndex, RunLog, TokenCounter, VectorIndex
 from service.retrieval.anchors import Anchor
@@ -18,6 +19,8 @@ from service.settings import Settings
 
 LEXICAL = "lexical"
 VECTOR = "vector"
+
+_SHARE_OF_TOOLS = 0.95
 
 
 @dataclass
@@ -41,6 +44,11 @@ class Retrieval:
     covered_generation: int = field(default=-1, init=False)
     anchors: Computations[Hashable, list[Anchor]] = field(init=False)
     verdicts: Computations[Hashable, bool] = field(init=False)
+
+    def deadline(self) -> Deadline:
+        """By when a tool that is called now must know its answer, or which engine kept it waiting: the rest of the
+        request's time is its surface's, to say so."""
+        return Deadline.after(self.settings.request_deadline * _SHARE_OF_TOOLS)
 
     def forget(self) -> None:
         """Forget all that was read of the current generation: its graph was mended."""

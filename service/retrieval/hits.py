@@ -21,15 +21,18 @@ TextEngine = tuple[LexicalIndex | VectorIndex, int]
 
 async def load_hits(
     page: list[Ranked], request: SearchRequest, window: Window, retrieval: Retrieval, deadline: Deadline
-) -> list[Hit]:
-    """The page's hits with their passages. Raises EngineUnavailable when no text engine has any of them."""
+) -> tuple[list[Hit], list[str]]:
+    """The page's hits with their passages, and what is missing of them. Raises EngineUnavailable when no text engine
+    has any of them."""
     keys = [node.fused.best_vote.hit.passage for node in page]
     # What the filter lets through the legs have decided; who may see it every engine is asked again.
     scope = replace(window.scope, filter=NodeFilter())
     loading = load_passages(keys, scope, _in_order(window, retrieval), deadline=deadline)
-    passages = await window.timings.measure("passages", loading)
+    passages, lost = await window.timings.measure("passages", loading)
     marking = _highlights(request.text, list(passages.values()), retrieval, deadline)
-    return hits_of(page, passages, await window.timings.measure("highlight", marking))
+    highlights, unmarked = await window.timings.measure("highlight", marking)
+    missing = [f"{part}: {why}" for part, why in (("passages", lost), ("highlights", unmarked)) if why]
+    return hits_of(page, passages, highlights), missing
 
 
 def _in_order(window: Window, retrieval: Retrieval) -> list[TextEngine]:
@@ -44,8 +47,9 @@ def _in_order(window: Window, retrieval: Retrieval) -> list[TextEngine]:
 
 async def load_passages(
     keys: Sequence[PassageKey], scope: SearchScope, engines: Sequence[TextEngine], *, deadline: Deadline
-) -> dict[PassageKey, Passage]:
-    """The passages from whichever text engine has them, asked in turn: one may be down, or still filling."""
+) -> tuple[dict[PassageKey, Passage], str | None]:
+    """The passages from whichever text engine has them, asked in turn: one may be down, or still filling. And why some
+    are missing, where an engine that may have them could not be asked."""
     found: dict[PassageKey, Passage] = {}
     failure: EngineUnavailable | None = None
     for index, milliseconds in engines:
@@ -56,9 +60,11 @@ async def load_passages(
             found |= await index.passages(missing, scope, deadline=deadline.at_most(milliseconds))
         except EngineUnavailable as error:
             failure = error
-    if failure is not None and not found and keys:
+    if failure is None or len(found) == len(set(keys)):
+        return found, None
+    if not found:
         raise failure
-    return found
+    return found, failure.reason
 
 
 def hits_of(
@@ -128,10 +134,10 @@ def _with_fragment(url: str | None, anchor: str) -> str | None:
 
 async def _highlights(
     text: str, passages: list[Passage], retrieval: Retrieval, deadline: Deadline
-) -> dict[PassageKey, tuple[Span, ...]]:
-    """None when the lexical engine is down: the passages still speak for themselves."""
+) -> tuple[dict[PassageKey, tuple[Span, ...]], str | None]:
+    """None, and why, when the lexical engine can't say: the passages still speak for themselves."""
     try:
         spans = await retrieval.lexical.highlight(text, passages, deadline=deadline)
-    except EngineUnavailable:
-        return {}
-    return {passage.key: found for passage, found in zip(passages, spans, strict=True)}
+    except EngineUnavailable as error:
+        return {}, error.reason
+    return {passage.key: found for passage, found in zip(passages, spans, strict=True)}, None

@@ -1,13 +1,14 @@
 """The graph as searches see it: what it last said of its snapshot counts until it says something else.
 
-A request asks for the snapshot first. While the graph doesn't answer that, nobody waits for it elsewhere either: hits
-are served unverified from the last snapshot that was known.
+A request asks for the snapshot first. While the graph doesn't answer that, nobody waits for it elsewhere either: what
+is remembered of the last snapshot that it named is served, and every answer says so.
 """
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Collection
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Callable, Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from cypher_guard import GuardedQuery
@@ -26,22 +27,24 @@ class PublishedSnapshots(Protocol):
 
     async def roots(self) -> list[Snapshot]: ...
 
-    def records(self, hashes: Collection[str]) -> AsyncIterator[NodeRecord]: ...
+    def records(self, hashes: Collection[str], *, deadline: Deadline) -> AsyncIterator[NodeRecord]: ...
 
 
 @dataclass
 class KnownSnapshots:
     """The store's snapshots, for readers. Publishers need the store's own word, and ask it.
 
-    milliseconds: how long the store may take to name its snapshot; pause: seconds for which it is not asked again
-    after a failure.
+    engine: what the store is called where it fails; milliseconds: how long it may take to name its snapshot; pause:
+    seconds for which it is not asked again after a failure.
     """
 
     store: GraphStore
+    engine: str
     milliseconds: int
     pause: float
     clock: Callable[[], float] = time.monotonic
     _known: Snapshot | None = field(default=None, init=False)
+    _failure: str = field(default="", init=False)
     _down_until: float = field(default=0.0, init=False)
 
     @property
@@ -49,25 +52,46 @@ class KnownSnapshots:
         return self.clock() < self._down_until
 
     async def snapshot(self) -> Snapshot:
-        """Raises EngineUnavailable while the store has never named one."""
+        """The store's own word, or its last one, `unconfirmed`. Raises EngineUnavailable while it never gave one."""
         if self.is_down and self._known is not None:
-            return self._known
-        try:
-            async with asyncio.timeout(self.milliseconds / 1000):
-                self._known = await self.store.snapshot()
-        except (TimeoutError, EngineUnavailable) as error:
+            return replace(self._known, unconfirmed=self._failure)
+        if self._failure:
+            # After the pause one asks, and may have to wait for it; the others go on with what is known.
             self._down_until = self.clock() + self.pause
+        try:
+            with _one_deadline(self.engine):
+                async with asyncio.timeout(self.milliseconds / 1000):
+                    self._known = await self.store.snapshot()
+        except EngineUnavailable as error:
+            self._failure, self._down_until = error.reason, self.clock() + self.pause
             if self._known is None:
-                raise error if isinstance(error, EngineUnavailable) else EngineLate("graph") from None
-            return self._known
-        self._down_until = 0.0
+                raise
+            return replace(self._known, unconfirmed=self._failure)
+        self._failure, self._down_until = "", 0.0
         return self._known
 
     async def roots(self) -> list[Snapshot]:
         return await self.store.roots()
 
-    def records(self, hashes: Collection[str]) -> AsyncIterator[NodeRecord]:
-        return self.store.records(hashes)
+    async def records(self, hashes: Collection[str], *, deadline: Deadline) -> AsyncIterator[NodeRecord]:
+        """Raises EngineLate."""
+        found = self.store.records(hashes)
+        while True:
+            with _one_deadline(self.engine):
+                async with asyncio.timeout(deadline.seconds_left):
+                    record = await anext(found, None)
+            if record is None:
+                return
+            yield record
+
+
+@contextmanager
+def _one_deadline(engine: str) -> Iterator[None]:
+    """Whoever's clock runs out, it is the engine that is late."""
+    try:
+        yield
+    except TimeoutError:
+        raise EngineLate(engine) from None
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from service.domain.deadline import Deadline
 from service.domain.filters import NodeFilter
 from service.domain.principal import Principal
 from service.domain.requests import ListRequest
@@ -22,7 +21,7 @@ async def list_estate(request: ListRequest, principal: Principal, retrieval: Ret
     """One page by identity. Raises `Refused`, and EngineUnavailable when the graph is down."""
     started = time.perf_counter()
     settings = retrieval.settings
-    deadline = Deadline.after(settings.request_deadline)
+    deadline = retrieval.deadline()
     size = paging.page_size(request.limit, settings)
     narrowed = NodeFilter.from_mapping(request.filter)
     snapshot = await retrieval.store.snapshot()

@@ -62,7 +62,7 @@ async def _search_once(
     request: SearchRequest, principal: Principal, retrieval: Retrieval, pinned: Pinned | None, started: float
 ) -> SearchResult:
     settings = retrieval.settings
-    deadline = Deadline.after(settings.request_deadline)
+    deadline = retrieval.deadline()
     size = paging.page_size(request.limit, settings)
     snapshot = await retrieval.store.snapshot()
     fingerprint = paging.fingerprint(request, principal.visibility_class)
@@ -89,11 +89,14 @@ async def _search_once(
         ),
     )
     page = ranked[start : start + size]
-    hits = await load_hits(page, request, window, retrieval, deadline)
+    hits, lost = await load_hits(page, request, window, retrieval, deadline)
     if request.max_tokens is not None:
         hits = within(hits, request.max_tokens, retrieval.tokens)
-    if (await retrieval.store.snapshot()).content_root != snapshot.content_root:
+    now = await retrieval.store.snapshot()
+    if now.content_root != snapshot.content_root:
         raise SnapshotMoved
+    degraded = [*window.degraded, *missing, *uncounted, *lost]
+    degraded += [note for note in now.notes if note not in degraded]
     if request.explain:
         hits = explain_hits(hits, ranked, gain=settings.prior_gain, clamp=settings.boost_clamp)
     fit = fitting(hits, settings.result_bytes)
@@ -110,7 +113,7 @@ async def _search_once(
         total=len(ranked),
         next_cursor=next_cursor,
         facets={name: dict(counts) for name, counts in facets.items()},
-        degraded=[*window.degraded, *missing, *uncounted],
+        degraded=degraded,
         notices=list(window.notices),
         content_root=snapshot.content_root,
         ontology_hash=snapshot.ontology_hash,

@@ -18,19 +18,21 @@ from service.statements import filter_fields, nodes_by_uid
 async def why_not(request: WhyNotRequest, principal: Principal, retrieval: Retrieval) -> WhyNotResult:
     """Raises NodeUnknown for a node that does not exist or that the principal may not see, alike."""
     settings = retrieval.settings
-    deadline = Deadline.after(settings.request_deadline)
+    deadline = retrieval.deadline()
     snapshot = await retrieval.store.snapshot()
     identity = await _identify(request, principal, retrieval, deadline)
     excluded = await _excluding_filters(identity, request.search, principal, retrieval, deadline)
     if excluded:
-        return _answer(identity, "filter", f"The request's filters leave it out: {'; '.join(excluded)}.")
+        return _answer(identity, "filter", f"The request's filters leave it out: {'; '.join(excluded)}.", [])
     window = await open_window(request.search, principal, retrieval, snapshot, deadline)
-    ranked, _ = await rank_window(window, request.search, principal, retrieval, today(), deadline)
+    ranked, missing = await rank_window(window, request.search, principal, retrieval, today(), deadline)
+    degraded = [*window.degraded, *missing]
     places = (place for place, node in enumerate(ranked, start=1) if node.identity == identity)
     place = next(places, None)
     if place is not None:
-        return _answer(identity, "hit", f"It is a hit, at rank {place} of {len(ranked)}.", rank=place)
+        return _answer(identity, "hit", f"It is a hit, at rank {place} of {len(ranked)}.", degraded, rank=place)
     deeper = await open_window(request.search, principal, retrieval, snapshot, deadline, depth=settings.why_not_depth)
+    degraded += [note for note in deeper.degraded if note not in degraded]
     found = [
         f"{run.leg.name} ranks it {rank}"
         for run in deeper.runs
@@ -39,9 +41,9 @@ async def why_not(request: WhyNotRequest, principal: Principal, retrieval: Retri
     ]
     if found:
         detail = f"{', '.join(found)}, but each leg contributes {settings.leg_depth} nodes."
-        return _answer(identity, "depth", detail)
+        return _answer(identity, "depth", detail, degraded)
     legs = ", ".join(run.leg.name for run in deeper.runs if run.is_live)
-    return _answer(identity, "leg", f"No leg finds it ({legs}) within {settings.why_not_depth} nodes.")
+    return _answer(identity, "leg", f"No leg finds it ({legs}) within {settings.why_not_depth} nodes.", degraded)
 
 
 async def _identify(
@@ -78,7 +80,8 @@ async def _excluding_filters(
     ]
 
 
-def _answer(identity: NodeIdentity, reason: str, detail: str, rank: int | None = None) -> WhyNotResult:
-    return WhyNotResult.model_validate(
-        {"uid": identity.uid, "locale": identity.locale, "reason": reason, "detail": detail, "rank": rank}
-    )
+def _answer(
+    identity: NodeIdentity, reason: str, detail: str, degraded: list[str], rank: int | None = None
+) -> WhyNotResult:
+    told = {"reason": reason, "detail": detail, "rank": rank, "degraded": degraded}
+    return WhyNotResult.model_validate({"uid": identity.uid, "locale": identity.locale, **told})

@@ -82,7 +82,7 @@ async def open_window(
     text = check_text(request.text, settings)
     scope = SearchScope.of(principal, snapshot.generation, searched(request))
     timings = Timings(retrieval.observer)
-    chosen = await _legs(text, scope, depth or settings.leg_depth, retrieval, snapshot, timings)
+    chosen = await _legs(text, scope, depth or settings.leg_depth, retrieval, snapshot, timings, deadline)
     runs, (anchors, anchor_failure) = await asyncio.gather(
         run_legs([leg for leg in chosen if leg.name in legs], deadline),
         _anchors(request, text, principal, retrieval, snapshot.generation, deadline, timings),
@@ -91,7 +91,7 @@ async def open_window(
     if not live:
         reasons = "; ".join(degraded(runs))
         raise AllLegsDown(f"No retriever can answer now ({reasons}). Try again in a moment.")
-    (cards, graph_failure), unsupported = await asyncio.gather(
+    (cards, graph_failure), (unsupported, unjudged) = await asyncio.gather(
         timings.measure("verify", _verify(live, snapshot, principal, retrieval, deadline)),
         timings.measure("evidence", _unsupported(text, runs, scope, snapshot, retrieval, deadline)),
     )
@@ -99,8 +99,10 @@ async def open_window(
     fused = fuse(rankings, k=settings.fusion_k)
     if unsupported:
         fused = [node for node in fused if any(vote.leg != VECTOR for vote in node.votes)]
-    notes = [*degraded(runs), *snapshot.notes]
-    notes += [f"{part}: {why}" for part, why in (("anchors", anchor_failure), ("graph", graph_failure)) if why]
+    if snapshot.unconfirmed:
+        graph_failure = None  # the snapshot's own note says it
+    failures = {"anchors": anchor_failure, "graph": graph_failure, "evidence": unjudged}
+    notes = [*degraded(runs), *snapshot.notes, *(f"{part}: {why}" for part, why in failures.items() if why)]
     notices = [NOTHING_PUBLISHED] if snapshot.content_root == EMPTY_ROOT else []
     if unsupported:
         notices.append(UNSUPPORTED)
@@ -153,12 +155,13 @@ async def _unsupported(
     snapshot: Snapshot,
     retrieval: Retrieval,
     deadline: Deadline,
-) -> bool:
-    """Whether what the vector leg alone found is no answer; without the lexical index's word on it, it stays."""
+) -> tuple[bool, str | None]:
+    """Whether what the vector leg alone found is no answer; without the lexical index's word on it, it stays. And why
+    that word is missing, where the leg itself answered."""
     found = next((run.hits for run in runs if run.leg.name == VECTOR and run.is_live), ())
     settings, tokens = retrieval.settings, retrieval.tokens
     if not found or not any(run.leg.name == LEXICAL and run.is_live for run in runs):
-        return False
+        return False, None
     due = deadline.at_most(settings.lexical_deadline)
 
     async def judge() -> bool:
@@ -169,9 +172,9 @@ async def _unsupported(
 
     try:
         # While vectors fill in, the same question finds more: the hits are part of what is judged.
-        return await retrieval.verdicts.get((text, scope, len(found), found[0].score), judge, due)
-    except EngineUnavailable:
-        return False
+        return await retrieval.verdicts.get((text, scope, len(found), found[0].score), judge, due), None
+    except EngineUnavailable as error:
+        return False, error.reason
 
 
 async def _legs(
@@ -181,6 +184,7 @@ async def _legs(
     retrieval: Retrieval,
     snapshot: Snapshot,
     timings: Timings,
+    deadline: Deadline,
 ) -> list[Leg]:
     settings = retrieval.settings
 
@@ -207,19 +211,26 @@ async def _legs(
             settings.vector_deadline,
             retrieval.breakers[VECTOR],
             vector,
-            await _shortfall(retrieval, snapshot),
+            await _shortfall(retrieval, snapshot, deadline),
         ),
     ]
 
 
-async def _shortfall(retrieval: Retrieval, snapshot: Snapshot) -> str | None:
-    """How much of the snapshot the vectors cover while they fill in; a snapshot that was covered once stays so."""
+async def _shortfall(retrieval: Retrieval, snapshot: Snapshot, deadline: Deadline) -> str | None:
+    """How much of the snapshot the vectors cover while they fill in; a snapshot that was covered once stays so.
+
+    Nobody waits for the count of an engine that keeps failing.
+    """
     if snapshot.passages == 0 or retrieval.covered_generation == snapshot.generation:
         return None
+    unknown = "how much of the snapshot is indexed could not be asked"
+    if retrieval.breakers[VECTOR].has_opened:
+        return unknown
     try:
-        held = await retrieval.vectors.count(snapshot.generation)
-    except EngineUnavailable:
-        return None
+        async with asyncio.timeout(deadline.at_most(retrieval.settings.vector_deadline).seconds_left):
+            held = await retrieval.vectors.count(snapshot.generation)
+    except (TimeoutError, EngineUnavailable):
+        return unknown
     if held >= snapshot.passages:
         retrieval.covered_generation = snapshot.generation
         return None

@@ -46,7 +46,8 @@ class Validator:
     variant: str
     is_weak: bool
     is_settled: bool = field(default=True)
-    """False while a large publish is applied in parts: what is read is of no snapshot, and is not kept."""
+    """False while a large publish is applied in parts, or the graph can't say what answers: nothing that is read then
+    is kept, nor is what is kept confirmed."""
 
     @property
     def is_fresh(self) -> bool:
@@ -103,7 +104,7 @@ async def _validator(http: Request, toolbox: Tools, caller: Caller, *, is_weak: 
         visibility_class=caller.visibility_class,
         variant=http.app.state.variant,
         is_weak=is_weak,
-        is_settled=not snapshot.publishing,
+        is_settled=not (snapshot.publishing or snapshot.degraded),
     )
 
 

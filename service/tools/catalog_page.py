@@ -43,7 +43,7 @@ class _Found:
 async def catalog(request: CatalogRequest, principal: Principal, retrieval: Retrieval) -> CatalogResult:
     """One page, by identity: as many entries as `limit` and `result_bytes` let through. Raises `Refused`."""
     settings = retrieval.settings
-    deadline = Deadline.after(settings.request_deadline)
+    deadline = retrieval.deadline()
     if request.limit is not None and request.limit < 1:
         raise LimitOutOfRange("The limit must be 1 or more; page through more with `cursor`.")
     narrowed = NodeFilter.from_mapping({"kind": list(LISTS), **request.filter})

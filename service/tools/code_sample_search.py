@@ -3,6 +3,7 @@
 from typing import Any
 
 from service.domain.deadline import Deadline
+from service.domain.errors import EngineUnavailable
 from service.domain.graph import EdgeType, NodeIdentity, NodeKind
 from service.domain.languages import canonical_language
 from service.domain.principal import Principal
@@ -33,29 +34,34 @@ async def code_sample_search(request: SampleRequest, principal: Principal, retri
         principal,
         retrieval,
     )
-    owners = await _owners(found.hits, principal, retrieval)
+    owners, failure = await _owners(found.hits, principal, retrieval)
     return SampleResult(
         samples=[_sample(hit, owners.get(NodeIdentity(hit.uid, hit.locale))) for hit in found.hits],
         total=found.total,
         languages=found.facets.get("language", {}),
         next_cursor=found.next_cursor,
         truncated=found.truncated,
-        degraded=found.degraded,
+        degraded=[*found.degraded, f"owners: {failure}"] if failure else found.degraded,
         content_root=found.content_root,
         took_ms=found.took_ms,
     )
 
 
-async def _owners(hits: list[Hit], principal: Principal, retrieval: Retrieval) -> dict[NodeIdentity, dict[str, Any]]:
-    """The first page, by identity, that each sample implements something of."""
+async def _owners(
+    hits: list[Hit], principal: Principal, retrieval: Retrieval
+) -> tuple[dict[NodeIdentity, dict[str, Any]], str | None]:
+    """The first page, by identity, that each sample implements something of; none, and why, while the graph is down."""
     deadline = Deadline.after(retrieval.settings.graph_deadline)
     identities = [NodeIdentity(hit.uid, hit.locale) for hit in hits]
-    walked = await step_from(identities, (EdgeType.IMPLEMENTED_BY,), principal.audiences, retrieval.graph, deadline)
+    try:
+        walked = await step_from(identities, (EdgeType.IMPLEMENTED_BY,), principal.audiences, retrieval.graph, deadline)
+    except EngineUnavailable as error:
+        return {}, error.reason
     owners: dict[NodeIdentity, dict[str, Any]] = {}
     for step in walked.steps:
         if not step.outgoing:
             owners.setdefault(step.source, dict(step.properties))
-    return owners
+    return owners, None
 
 
 def _sample(hit: Hit, owner: dict[str, Any] | None) -> CodeSample:

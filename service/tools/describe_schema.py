@@ -1,6 +1,5 @@
 """describe_schema: what a query_graph may say, counted from the live graph."""
 
-from service.domain.deadline import Deadline
 from service.domain.principal import Principal
 from service.domain.requests import SchemaRequest
 from service.domain.results import SchemaResult
@@ -17,7 +16,7 @@ EXAMPLES = (
 
 async def describe_schema(_request: SchemaRequest, principal: Principal, retrieval: Retrieval) -> SchemaResult:
     """Labels and edge types with how many of each the principal may see; properties, limits and examples."""
-    deadline = Deadline.after(retrieval.settings.request_deadline)
+    deadline = retrieval.deadline()
     profile = retrieval.profile
     snapshot = await retrieval.store.snapshot()
     kinds = await retrieval.graph.run(count_kinds(principal.audiences), deadline=deadline)

@@ -40,7 +40,7 @@ Rows = Mapping[str, Mapping[str, Any]]
 
 async def docs_fetch(request: NodeRequest, principal: Principal, retrieval: Retrieval) -> NodeResult:
     """Raises NodeUnknown for a node that does not exist or that the principal may not see, alike; SectionUnknown."""
-    deadline = Deadline.after(retrieval.settings.request_deadline)
+    deadline = retrieval.deadline()
 
     async def read(snapshot: Snapshot) -> NodeResult:
         found = await _by_locale([request.uid], principal, retrieval, deadline)
@@ -56,7 +56,7 @@ async def docs_fetch_batch(request: NodesRequest, principal: Principal, retrieva
     settings = retrieval.settings
     if len(request.uids) > settings.fetch_batch:
         raise LimitOutOfRange(f"At most {settings.fetch_batch} nodes are fetched at once; send fewer uids.")
-    deadline = Deadline.after(settings.request_deadline)
+    deadline = retrieval.deadline()
 
     async def read(snapshot: Snapshot) -> list[FetchedNode]:
         rows = await _by_locale(request.uids, principal, retrieval, deadline)
@@ -164,7 +164,7 @@ class _Fetching:
         properties = await self.retrieval.graph.run(
             node_properties(identity, self.principal.audiences), deadline=self.deadline
         )
-        record = await _record(row["contentHash"], self.retrieval)
+        record = await _record(row["contentHash"], self.retrieval, self.deadline)
         sections = _wanted([section_result(section) for section in record.sections] if record else [], request.section)
         pinned = paging.fingerprint(request, self.principal.visibility_class)
         bare = NodeResult(
@@ -233,10 +233,10 @@ def _choose(rows: Rows, wished: str | None, default: str) -> str:
     return default if default in locales else locales[0]
 
 
-async def _record(content_hash: str | None, retrieval: Retrieval) -> NodeRecord | None:
+async def _record(content_hash: str | None, retrieval: Retrieval, deadline: Deadline) -> NodeRecord | None:
     if content_hash is None:
         return None
-    async for record in retrieval.store.records([content_hash]):
+    async for record in retrieval.store.records([content_hash], deadline=deadline):
         return record
     return None
 

@@ -43,12 +43,13 @@ async def snapshot(_request: SnapshotRequest, _principal: Principal, retrieval: 
         nodes=answering.nodes,
         published_at=answering.published_at,
         publishing=answering.publishing,
+        degraded=answering.notes,
     )
 
 
 async def document(request: NodeRequest, principal: Principal, retrieval: Retrieval) -> Document:
     """Raises NodeUnknown for a node that does not exist or that the principal may not see, alike."""
-    deadline = Deadline.after(retrieval.settings.request_deadline)
+    deadline = retrieval.deadline()
 
     async def read(answering: Snapshot) -> Document:
         identity = await locate(request, principal, retrieval, deadline)
@@ -64,7 +65,7 @@ async def document(request: NodeRequest, principal: Principal, retrieval: Retrie
 async def documents(request: EstateRequest, principal: Principal, retrieval: Retrieval) -> DocumentPage:
     """One page. Raises `Refused`; CursorStale once the estate was published anew since the page before."""
     settings = retrieval.settings
-    deadline = Deadline.after(settings.request_deadline)
+    deadline = retrieval.deadline()
     narrowed = NodeFilter.from_mapping(request.filter)
 
     async def read(answering: Snapshot) -> DocumentPage:
@@ -87,7 +88,7 @@ async def documents(request: EstateRequest, principal: Principal, retrieval: Ret
 async def summaries(request: EstateRequest, principal: Principal, retrieval: Retrieval) -> SummaryPage:
     """As `documents`, in short."""
     settings = retrieval.settings
-    deadline = Deadline.after(settings.request_deadline)
+    deadline = retrieval.deadline()
     narrowed = NodeFilter.from_mapping(request.filter)
 
     async def read(answering: Snapshot) -> SummaryPage:
@@ -112,7 +113,7 @@ async def _documents(
     entries = await entries_of(rows, principal, retrieval, deadline)
     locales = await _locales([row["uid"] for row in rows], principal, retrieval, deadline)
     hashes = {row["contentHash"] for row in rows if row["contentHash"] is not None}
-    records = {record.content_hash: record async for record in retrieval.store.records(hashes)}
+    records = {record.content_hash: record async for record in retrieval.store.records(hashes, deadline=deadline)}
     return [
         Document(
             **entry_fields(entry),

@@ -34,7 +34,7 @@ async def get_learning_path(
     """
     started = time.perf_counter()
     settings = retrieval.settings
-    deadline = Deadline.after(settings.request_deadline)
+    deadline = retrieval.deadline()
     snapshot = await retrieval.store.snapshot()
     goal = await _goal(request, principal, retrieval, deadline)
     curriculum, titles, truncated = await _load(goal, principal.audiences, retrieval, deadline)

@@ -34,7 +34,7 @@ async def get_related(request: RelatedRequest, principal: Principal, retrieval: 
     """
     started = time.perf_counter()
     settings = retrieval.settings
-    deadline = Deadline.after(settings.request_deadline)
+    deadline = retrieval.deadline()
     size = paging.page_size(request.limit, settings)
     snapshot = await retrieval.store.snapshot()
     start = await locate(NodeRequest(uid=request.uid, locale=request.locale), principal, retrieval, deadline)

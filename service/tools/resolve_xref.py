@@ -30,7 +30,7 @@ async def resolve_xref(request: XrefRequest, principal: Principal, retrieval: Re
     settings = retrieval.settings
     if len(request.uids) > settings.xrefs:
         raise LimitOutOfRange(f"At most {settings.xrefs} uids are resolved at once; this request names more.")
-    resolver = _Resolver(request, principal.audiences, retrieval, Deadline.after(settings.request_deadline))
+    resolver = _Resolver(request, principal.audiences, retrieval, retrieval.deadline())
     snapshot = await retrieval.store.snapshot()
     exact = await resolver.exact(request.uids)
     resolutions = [await resolver.resolve(uid, exact.get(uid, [])) for uid in request.uids]

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from service.domain.deadline import Deadline
 from service.domain.errors import AllLegsDown, LimitOutOfRange
 from service.domain.graph import NodeIdentity
 from service.domain.names import edits_forgiven, edits_to_begin, folded, name_words, node_names, typed_words
@@ -29,7 +28,7 @@ async def suggest(request: SuggestRequest, principal: Principal, retrieval: Retr
     settings = retrieval.settings
     text = check_text(request.text, settings)
     size = _size(request.limit, settings)
-    deadline = Deadline.after(settings.request_deadline).at_most(settings.graph_deadline)
+    deadline = retrieval.deadline().at_most(settings.graph_deadline)
     for _ in range(_SNAPSHOT_ATTEMPTS):
         snapshot = await retrieval.store.snapshot()
         found: dict[str, _Candidate] = {}

@@ -124,15 +124,16 @@ async def test_an_answer_that_lacks_something_is_kept_by_nobody(client, toolbox)
     assert answer.headers["cache-control"] == "no-store"
 
 
-async def test_while_a_large_publish_is_applied_nothing_has_a_name(client, toolbox, monkeypatch):
+@pytest.mark.parametrize("state", [{"publishing": True}, {"degraded": ["graph: it does not answer"]}])
+async def test_while_no_snapshot_is_known_to_answer_nothing_has_a_name(client, toolbox, monkeypatch, state):
     before = (await client.get("/content/manual.page-1")).headers["etag"]
     call = toolbox.call
 
-    async def publishing(tool, request, caller):
+    async def unsettled(tool, request, caller):
         answer = await call(tool, request, caller)
-        return answer.model_copy(update={"publishing": True}) if tool is estate.SNAPSHOT else answer
+        return answer.model_copy(update=state) if tool is estate.SNAPSHOT else answer
 
-    monkeypatch.setattr(toolbox, "call", publishing)
+    monkeypatch.setattr(toolbox, "call", unsettled)
     answer = await client.get("/content/manual.page-1", headers={"If-None-Match": before})
     assert answer.status_code == 200
     assert "etag" not in answer.headers

@@ -114,3 +114,4 @@ class WhyNotResult(Result):
     reason: Literal["hit", "filter", "depth", "leg", "unsupported"]
     rank: int | None = None
     detail: str
+    degraded: list[str] = Field(default_factory=list, description="What the search that was looked into went without.")

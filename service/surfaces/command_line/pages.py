@@ -43,8 +43,7 @@ def search_page(result: SearchResult) -> RenderableType:
         parts.append(_explanation(result))
     parts.extend(_facets(result.facets))
     parts.extend(Text(printable(notice), style="yellow") for notice in result.notices)
-    if result.degraded:
-        parts.append(Text(f"Degraded: {printable('; '.join(result.degraded))}.", style="bold yellow"))
+    parts.extend(_degraded(result.degraded))
     parts.append(Text(f"{len(result.hits)} of {result.total} within reach, {result.took_ms:.1f} ms", style="dim"))
     if result.next_cursor:
         parts.append(next_page(result.next_cursor))
@@ -53,14 +52,19 @@ def search_page(result: SearchResult) -> RenderableType:
 
 def why_not_page(result: WhyNotResult) -> RenderableType:
     reason = f"rank {result.rank}" if result.rank else result.reason
-    return Text.assemble((printable(result.uid), "bold"), f" ({result.locale}): {reason}. {printable(result.detail)}")
+    text = Text.assemble((printable(result.uid), "bold"), f" ({result.locale}): {reason}. {printable(result.detail)}")
+    return Group(text, *_degraded(result.degraded))
+
+
+def _degraded(notes: Sequence[str]) -> list[Text]:
+    return [Text(f"Degraded: {printable('; '.join(notes))}.", style="bold yellow")] if notes else []
 
 
 def list_page(result: ListResult) -> RenderableType:
     table = table_of("uid", "locale", "kind", "title", "docset")
     for node in result.nodes:
         add_row(table, node.uid, node.locale, node.kind, node.title, node.docset)
-    parts: list[RenderableType] = [table, *_facets(result.facets)]
+    parts: list[RenderableType] = [table, *_facets(result.facets), *_degraded(result.degraded)]
     parts.append(Text(f"{len(result.nodes)} of {result.total}", style="dim"))
     if result.next_cursor:
         parts.append(next_page(result.next_cursor))

@@ -57,8 +57,9 @@ def search(
 
     async def ask_why_not(toolbox: Toolbox) -> int:
         question = WhyNotRequest(search=request, uid=why_not or "")
-        invocation.output.result(await toolbox.call(catalogue.WHY_NOT, question, ANONYMOUS), pages.why_not_page)
-        return DONE
+        result = await toolbox.call(catalogue.WHY_NOT, question, ANONYMOUS)
+        invocation.output.result(result, pages.why_not_page)
+        return PARTLY_DONE if result.degraded else DONE
 
     async def work(toolbox: Toolbox) -> int:
         result = await toolbox.call(catalogue.SEARCH, request, ANONYMOUS)

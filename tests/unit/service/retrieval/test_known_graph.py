@@ -1,11 +1,13 @@
 import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from cypher_guard import GuardedQuery
 from service.domain.deadline import Deadline
-from service.domain.errors import EngineUnavailable
+from service.domain.errors import EngineLate, EngineUnavailable
 from service.domain.snapshots import Snapshot
 from service.ports import Rows
 from service.retrieval.known_graph import KnownGraphReader, KnownSnapshots
@@ -44,7 +46,7 @@ class Reader:
 
 
 def known(store: Any, now: list[float]) -> KnownSnapshots:
-    return KnownSnapshots(store, milliseconds=20, pause=PAUSE, clock=lambda: now[0])
+    return KnownSnapshots(store, "graph", milliseconds=20, pause=PAUSE, clock=lambda: now[0])
 
 
 @pytest.mark.parametrize("failure", [EngineUnavailable("graph", "gone"), None], ids=["refuses", "hangs"])
@@ -52,16 +54,62 @@ def test_the_last_snapshot_stands_in_until_the_store_names_another(failure: Exce
     async def run() -> None:
         store, now = Store(), [0.0]
         snapshots = known(store, now)
-        assert await snapshots.snapshot() == FIRST
+        said = await snapshots.snapshot()
+        assert (said, said.notes) == (FIRST, [])
         store.answer = failure
-        assert await snapshots.snapshot() == FIRST
-        assert snapshots.is_down
+        reason = "gone" if failure else "no answer before the deadline"
         asked = store.asked
-        assert await snapshots.snapshot() == FIRST
-        assert store.asked == asked, "it is left alone for a while"
+        for _ in range(2):
+            remembered = await snapshots.snapshot()
+            assert remembered == FIRST
+            assert remembered.notes == [f"graph: {reason}; this is of the snapshot that it named last"]
+            assert snapshots.is_down
+        assert store.asked == asked + 1, "it is left alone for a while"
         store.answer, now[0] = SECOND, PAUSE
-        assert await snapshots.snapshot() == SECOND
+        said = await snapshots.snapshot()
+        assert (said, said.notes) == (SECOND, [])
         assert not snapshots.is_down
+
+    asyncio.run(run())
+
+
+def test_after_the_pause_one_asks_and_the_others_do_not_wait_for_it() -> None:
+    async def run() -> None:
+        store, now = Store(), [0.0]
+        snapshots = known(store, now)
+        await snapshots.snapshot()
+        store.answer = None
+        await snapshots.snapshot()
+        now[0], asked = PAUSE, store.asked
+        asking = asyncio.create_task(snapshots.snapshot())
+        await asyncio.sleep(0)
+        others = [await snapshots.snapshot() for _ in range(3)]
+        assert not asking.done()
+        assert store.asked == asked + 1
+        assert all(other.notes for other in [*others, await asking])
+
+    asyncio.run(run())
+
+
+def test_an_answer_that_is_not_confirmed_is_stored_as_any() -> None:
+    assert Snapshot(**replace(FIRST, publishing=True, unconfirmed="gone").as_json()) == FIRST
+
+
+async def _records(failing: bool) -> AsyncIterator[str]:
+    yield "first"
+    if failing:
+        await asyncio.Event().wait()
+
+
+@pytest.mark.parametrize("failing", [False, True])
+def test_records_that_do_not_come_are_waited_for_until_the_deadline(failing: bool) -> None:
+    async def run() -> None:
+        store = Store()
+        store.records = lambda _hashes: _records(failing)  # type: ignore[attr-defined]
+        found = known(store, [0.0]).records(["a", "b"], deadline=Deadline.after(50))
+        assert await anext(found) == "first"
+        with pytest.raises(EngineLate if failing else StopAsyncIteration):
+            await anext(found)
 
     asyncio.run(run())
 
