@@ -10,6 +10,7 @@ from adapters.estates.rules import ReadingRules
 from adapters.estates.site.configuration import ContentRoot, ContentSection, outside, read_docfx
 from adapters.estates.site.indexing import yaml_diagnostic
 from adapters.estates.site.reading import read_site
+from adapters.estates.site.redirection_files import without_comments
 from adapters.estates.site.remembered import PageMemory
 from adapters.estates.yaml_document import YamlInvalid, YamlNode, parse_yaml
 from service.domain.content import NodeRecord
@@ -91,7 +92,7 @@ def _with_metadata_files(
 
 def _parsed(path: str, files: EstateFiles, findings: list[Diagnostic]) -> YamlNode | None:
     try:
-        node = parse_yaml(_without_comments(files.read(path).text))
+        node = parse_yaml(without_comments(files.read(path).text))
     except FileUnreadable as error:
         findings.append(error.diagnostic(path))
         return None
@@ -103,8 +104,3 @@ def _parsed(path: str, files: EstateFiles, findings: list[Diagnostic]) -> YamlNo
 
 def _configurations(files: EstateFiles) -> list[str]:
     return [path for path in files.paths if path.rpartition("/")[2].lower() == CONFIGURATION]
-
-
-def _without_comments(text: str) -> str:
-    """docfx.json may hold `//` lines, which JSON and YAML don't know; the lines stay, to keep their numbers."""
-    return "\n".join("" if line.lstrip().startswith("//") else line for line in text.split("\n"))

@@ -1,15 +1,13 @@
 """At which address a content root is served: as its configuration says, else as its redirections imply."""
 
-import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 from adapters.estates.files import EstateFiles, FileUnreadable
 from adapters.estates.site.configuration import ContentRoot, base_address
 from adapters.estates.site.index import address_key
-from adapters.estates.site.redirections import is_redirection_file
+from adapters.estates.site.redirection_files import RedirectionsInvalid, is_redirection_file, redirections_of
 
 _FEWEST = 3
 _LOOKED_AT = 5_000
@@ -20,7 +18,7 @@ def with_base(root: ContentRoot, files: EstateFiles, docset: str) -> ContentRoot
     if root.base is not None:
         return root
     base = base_address(root.defaults.text("breadcrumb_path")) or _voted(root, files)
-    return replace(root, base=base if base is not None else f"/{docset}")
+    return replace(root, base=base if base is not None else f"/{docset}", is_base_assumed=base is None)
 
 
 def _voted(root: ContentRoot, files: EstateFiles) -> str | None:
@@ -46,12 +44,10 @@ def _targets(files: EstateFiles) -> Iterator[str]:
         if not is_redirection_file(path):
             continue
         try:
-            document: Any = json.loads(files.read(path).text)
-        except (FileUnreadable, ValueError, RecursionError):
+            redirections = redirections_of(path, files)
+        except (FileUnreadable, RedirectionsInvalid):
             # Reported where the redirections are read.
             continue
-        entries = document.get("redirections") if isinstance(document, dict) else None
-        for entry in (entries if isinstance(entries, list) else [])[:_LOOKED_AT]:
-            target = entry.get("redirect_url") if isinstance(entry, dict) else None
-            if isinstance(target, str) and target.startswith("/"):
-                yield target
+        for redirection in redirections[:_LOOKED_AT]:
+            if redirection.target is not None and redirection.target.startswith("/"):
+                yield redirection.target

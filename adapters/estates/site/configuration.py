@@ -10,7 +10,7 @@ from adapters.estates.metadata import Datum, Metadata
 from adapters.estates.yaml_document import YamlNode
 from service.domain.diagnostics import Diagnostic, Severity
 
-_PAGES = (".md", ".markdown", ".yml", ".yaml")
+PAGE_SUFFIXES = (".md", ".markdown", ".yml", ".yaml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +27,12 @@ class ContentSection:
 @dataclass(frozen=True, slots=True)
 class ContentRoot:
     """One content folder of an estate: `folder` is its path there, `base` its address on the site and `host` the
-    site's, if they are known. `xref_maps` are the imports that its configuration names."""
+    site's, if they are known; `is_base_assumed`: nothing tells the address, so that others may count from the root.
+    `xref_maps` are the imports that its configuration names."""
 
     folder: str = ""
     base: str | None = None
+    is_base_assumed: bool = False
     host: str | None = None
     sections: tuple[ContentSection, ...] = (ContentSection(),)
     xref_maps: tuple[YamlNode, ...] = ()
@@ -40,7 +42,7 @@ class ContentRoot:
 
     def section_of(self, path: str) -> tuple[ContentSection, str] | None:
         """The section that publishes a file of the estate, and the file's path below the section's `src`."""
-        if not path.lower().endswith(_PAGES):
+        if not path.lower().endswith(PAGE_SUFFIXES):
             return None
         for section in self.sections:
             below = _below(section.src, path)
@@ -153,9 +155,10 @@ def base_address(breadcrumb: str | None) -> str | None:
 
 
 def _below(folder: str, path: str) -> str | None:
+    """Without regard to case, as patterns are compared: configurations are written on Windows too."""
     if not folder:
         return path
-    return path[len(folder) + 1 :] if path.startswith(folder + "/") else None
+    return path[len(folder) + 1 :] if path.lower().startswith(folder.lower() + "/") else None
 
 
 def _folder(text: str) -> str:

@@ -1,9 +1,11 @@
 """What an estate holds, before any page is read in full: who has which uid, path and address."""
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from adapters.estates.nearest import Nearest
+from adapters.estates.site.locales import locale_of_path
 from adapters.estates.visibility import Visibility
 from service.domain.graph import EVERYONE, NodeKind
 from service.domain.monikers import Moniker
@@ -66,6 +68,11 @@ class Retirement:
     line: int
     via: str = "redirection"
 
+    @property
+    def locale(self) -> str | None:
+        """That of its folder, None where its path names none."""
+        return locale_of_path(self.path)
+
 
 @dataclass(frozen=True, slots=True)
 class OutsideReference:
@@ -79,10 +86,15 @@ class OutsideReference:
 class EstateIndex:
     """Look-ups over the estate; uids are exact, paths and addresses fold case as web servers and Windows do."""
 
-    def __init__(self, visibility: Visibility) -> None:
+    def __init__(self, visibility: Visibility, assumed_base: str = "") -> None:
+        """`assumed_base`: what stands before addresses of which nothing tells where the site begins; whoever names one
+        may leave it out."""
         self.visibility = visibility
+        self._assumed_base = address_key(assumed_base) if assumed_base.strip("/") else ""
         self.pages: dict[str, PageEntry] = {}
         self.retired: dict[str, Retirement] = {}
+        self.ends: dict[str, str] = {}
+        """Of each retired uid the address at which its redirections end, once all are known; none where they don't."""
         self.outside: dict[str, OutsideReference] = {}
         self.monikers: set[Moniker] = set()
         self.pivots: dict[str, str] = {}
@@ -94,6 +106,7 @@ class EstateIndex:
         self._by_address: dict[str, PageEntry] = {}
         self._by_course: dict[str, PageEntry] = {}
         self._retired_addresses: dict[str, Retirement] = {}
+        self._retired_names: set[tuple[str, str | None]] = set()
         self._folders: dict[str, list[str]] = {}
         self._nearest = Nearest()
         self._near_folders = Nearest(_FOLDERS)
@@ -108,6 +121,7 @@ class EstateIndex:
     def retire(self, retirement: Retirement) -> None:
         self.retired[retirement.path.lower()] = retirement
         self._retired_addresses.setdefault(address_key(retirement.address), retirement)
+        self._retired_names.add((retirement.uid, retirement.locale))
 
     def by_uid(self, uid: str) -> PageEntry | None:
         return self._by_uid.get(uid)
@@ -115,14 +129,27 @@ class EstateIndex:
     def by_address(self, address: str) -> PageEntry | None:
         """The page at an address; a module or path also by its folder, wherever the site serves it."""
         key = address_key(address)
-        entry = self._by_address.get(key)
+        entry = next((self._by_address[name] for name in self._names(key) if name in self._by_address), None)
         if entry is None and ("/modules/" in key or "/paths/" in key):
             at = max(key.rfind("/modules/"), key.rfind("/paths/"))
             entry = self._by_course.get(key[at + 1 :])
         return entry
 
+    def is_retired(self, uid: str, locale: str | None) -> bool:
+        return (uid, locale) in self._retired_names
+
     def retired_address(self, address: str) -> Retirement | None:
-        return self._retired_addresses.get(address_key(address))
+        known = self._retired_addresses
+        return next((known[name] for name in self._names(address_key(address)) if name in known), None)
+
+    def _names(self, key: str) -> Iterator[str]:
+        """An address as it is given, and with or without the base that was assumed."""
+        yield key
+        base = self._assumed_base
+        if base:
+            yield address_key(base + key)
+            if key.startswith(base + "/"):
+                yield key[len(base) :]
 
     @property
     def main_locale(self) -> str | None:

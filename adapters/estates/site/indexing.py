@@ -53,7 +53,10 @@ class EstateIndexer:
         self._vocabulary = Vocabulary(settings.names)
         self._members: list[tuple[PageEntry, list[YamlNode]]] = []
         self._withheld: list[tuple[str, list[YamlNode]]] = []
-        self.index = EstateIndex(settings.visibility)
+        assumed_base = next((root.base or "" for root in roots if root.is_base_assumed), "")
+        self.index = EstateIndex(settings.visibility, assumed_base)
+        self.former: list[Retirement] = []
+        """The addresses that pages say they once had; which of them are free, only the whole index tells."""
 
     def run(self) -> Iterator[Diagnostic]:
         for path in self._files.paths:
@@ -89,11 +92,12 @@ class EstateIndexer:
     def _redirected(self, page: PageEntry, metadata: Metadata) -> None:
         """`redirect_from` names the addresses that the page once had."""
         page.children = [(child, line) for _, child, _, line in metadata.each("children")]
-        for _, address, file, line in metadata.each("redirect_from"):
-            if address.startswith("/") and address_key(address) != address_key(page.address):
+        for _, written, file, line in metadata.each("redirect_from"):
+            address = "/" + written.lstrip("/")
+            if address_key(address) != address_key(page.address):
                 path = without_suffix(address.strip("/")) + ".md"
                 uid = path_uid(self._docset, path)
-                self.index.retire(Retirement(path, uid, address, page.address, file, line, "redirect_from"))
+                self.former.append(Retirement(path, uid, address, page.address, file, line, "redirect_from"))
 
     def _yaml(self, path: str) -> Iterator[Diagnostic]:
         place = self._place(path)

@@ -109,6 +109,10 @@ class LinkResolver:
         if entry is not None:
             yield self._page(link, entry, "relative-link")
             return
+        retired = self.index.retired_address("/" + by_address) if by_address else None
+        if retired is not None:
+            yield from self._retired(link, retired, "relative-link")
+            return
         yield self._broken(
             link, "link_broken", f"The link '{link.href}' points at no file of the estate.", self._nearest_page(target)
         )
@@ -129,6 +133,8 @@ class LinkResolver:
         address = without_locale(path)
         suffix = PurePosixPath(address).suffix.lower()
         entry = self.index.by_address(address)
+        if entry is None and suffix == ".md":  # a path in the repository, as code hosts read it
+            entry = self._page_at(path.lstrip("/"))
         if entry is not None:
             yield self._page(link, entry, via)
             return
@@ -152,13 +158,14 @@ class LinkResolver:
 
     def _retired(self, link: Link, retired: Retirement, via: str) -> Iterator[Reference | Diagnostic]:
         yield self._reference(link, EdgeType.XREF, retired.uid, via, NodeKind.RETIRED)
+        end = self.index.ends.get(retired.uid)
         yield Diagnostic(
             file=link.file,
             line=link.line,
             code="superseded_target",
             message=f"The link '{link.href}' points at a page that was redirected.",
             severity=Severity.WARNING,
-            fix=f"Link to {retired.target}.",
+            fix=f"Link to {end}." if end is not None else "Link to a page: the redirections go round in a circle.",
         )
 
     def _reference(

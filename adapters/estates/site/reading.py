@@ -11,7 +11,7 @@ from adapters.estates.metadata import Metadata
 from adapters.estates.rules import ReadingRules
 from adapters.estates.site.articles import read_article
 from adapters.estates.site.base import with_base
-from adapters.estates.site.columns import with_column
+from adapters.estates.site.columns import Columns
 from adapters.estates.site.configuration import ContentRoot
 from adapters.estates.site.context import SiteContext
 from adapters.estates.site.dialect import Dialect
@@ -21,8 +21,9 @@ from adapters.estates.site.links import LinkResolver
 from adapters.estates.site.navigation import Navigation
 from adapters.estates.site.outside import read_xref_maps
 from adapters.estates.site.records import CodeSamples
-from adapters.estates.site.redirections import Successors, read_redirections
+from adapters.estates.site.redirections import read_redirections
 from adapters.estates.site.remembered import PageMemory, RememberedPages
+from adapters.estates.site.successors import Successors
 from adapters.estates.site.yaml_pages import read_yaml_page
 from adapters.estates.yaml_document import YamlInvalid, parse_yaml
 from service.domain.content import NodeRecord
@@ -58,7 +59,9 @@ def read_site(
     yield from indexer.run()
     index = indexer.index
     yield from read_xref_maps(files, index, roots)
-    yield from read_redirections(files, index, roots, docset)
+    yield from read_redirections(files, index, roots, docset, indexer.former)
+    successors = Successors(files, index, roots, rules)
+    successors.enter()
     for position, root in enumerate(roots):
         locale = index.main_locale or rules.default_locale.lower()
         navigation = Navigation(files, index, root, docset, locale)
@@ -69,7 +72,7 @@ def read_site(
     frame = (roots, rules, docset, settings, dialect.state)
     pages = RememberedPages(memory or PageMemory(0), files, index, frame)
     yield from _read_pages(index, pages, SiteContext(pages.files, pages.index, roots, rules, docset, dialect, settings))
-    yield from Successors(index, rules).records(docset)
+    yield from successors.records(docset)
 
 
 def _unconfigured(settings: EstateSettings) -> Diagnostic:
@@ -101,6 +104,7 @@ def _read_pages(index: EstateIndex, pages: RememberedPages, context: SiteContext
     """Each page with the code samples that it shows; a sample that several show is the first one's by path."""
     resolver = LinkResolver(context.files, context.index, context.roots, context.rules)
     shown: set[NodeIdentity] = set()
+    said: set[Diagnostic] = set()
     for path in sorted(index.pages):
         entry = index.pages[path]
         for found in pages.read(entry, partial(_read_page, entry, context, resolver)):
@@ -108,18 +112,32 @@ def _read_pages(index: EstateIndex, pages: RememberedPages, context: SiteContext
                 if found.node.identity in shown:
                     continue
                 shown.add(found.node.identity)
+            elif isinstance(found, Diagnostic) and found.file != path:
+                # What is wrong in an include is wrong once, however many pages show it.
+                if found in said:
+                    continue
+                said.add(found)
             yield found
     pages.keep()
 
 
 def _read_page(entry: PageEntry, context: SiteContext, resolver: LinkResolver) -> Iterator[NodeRecord | Diagnostic]:
-    lines: list[str] | None = None
+    texts: dict[str, list[str]] = {}
+
+    def lines_of(file: str) -> list[str]:
+        if file not in texts:
+            try:
+                texts[file] = context.files.read(file).text.split("\n")
+            except FileUnreadable:
+                texts[file] = []
+        return texts[file]
+
+    columns = Columns(lines_of)
     try:
         for found in _read_source(entry, context, resolver, CodeSamples(context)):
-            if isinstance(found, Diagnostic) and found.file == entry.path:
-                lines = lines or context.files.read(entry.path).text.split("\n")
-                found = with_column(found, lines)
-            yield found
+            placed = columns.place(found) if isinstance(found, Diagnostic) else found
+            if placed is not None:
+                yield placed
     except FileUnreadable as error:
         yield error.diagnostic(entry.path)
 
