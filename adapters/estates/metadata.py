@@ -23,6 +23,7 @@ _TYPES = {
     "landing": "landing-page",
 }
 _PRODUCT_FIELDS = ("products", "product", "ms.prod", "ms.service", "ms.subservice", "ms.technology")
+MONIKER_FIELDS = ("monikerRange", "moniker_range", "monikers")
 _LANGUAGE_FIELDS = ("dev_langs", "ms.devlang")
 NameOf = Callable[[str], Name | None]
 _DATES = ("%m/%d/%Y", "%m/%d/%y", "%Y/%m/%d", "%d.%m.%Y")
@@ -98,6 +99,11 @@ def _by_their_names(spellings: tuple[str, ...], name_of: NameOf) -> tuple[str, .
     """Declared names instead of their aliases; what is not declared stays as it is spelt."""
     named = ((name_of(spelling), spelling) for spelling in spellings)
     return tuple(dict.fromkeys(name.name if name is not None else spelling for name, spelling in named))
+
+
+def moniker_range_of(metadata: Metadata) -> str | None:
+    """The versions that a page is for, as an expression; one that was never checked."""
+    return " || ".join(metadata.texts(*MONIKER_FIELDS)) or None
 
 
 def last_modified(metadata: Metadata) -> str | None:

@@ -7,6 +7,7 @@ import operator
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from math import inf
 
 _VERSIONED = re.compile(
     r"(?P<family>.*?[^0-9.-])-?(?P<version>\d+(?:\.\d+)*)(?:[-.]?(?P<stage>alpha|beta|preview|rc)[-.]?(?P<step>\d*))?"
@@ -19,6 +20,7 @@ _STEP_CAP = 99
 _ENDLESS_ORDER = 10**15
 
 _LONGEST_NAME = 200
+_MOST_ALTERNATIVES = 100
 
 _COMPARISONS: dict[str, Callable[[int, int], bool]] = {
     ">=": operator.ge,
@@ -68,6 +70,17 @@ class Bound:
         same_family = moniker.family == self.moniker.family
         return same_family and _COMPARISONS[self.comparison](moniker.order, self.moniker.order)
 
+    @property
+    def stretch(self) -> "_Stretch":
+        """The first and the last order that it allows."""
+        order = self.moniker.order
+        first = {">": order + 1, ">=": order, "=": order}.get(self.comparison, -inf)
+        last = {"<": order - 1, "<=": order, "=": order}.get(self.comparison, inf)
+        return first, last
+
+    def __str__(self) -> str:
+        return ("" if self.comparison == "=" else self.comparison) + self.moniker.name
+
 
 @dataclass(frozen=True, slots=True)
 class MonikerRange:
@@ -89,9 +102,58 @@ class MonikerRange:
     def holds(self, moniker: Moniker) -> bool:
         return any(all(bound.holds(moniker) for bound in bounds) for bounds in self.alternatives)
 
+    def within(self, outer: "MonikerRange") -> "MonikerRange | None":
+        """The part of it that lies in the other range too; itself where all of it does, None where nothing does.
+
+        A range of very many alternatives is not taken apart.
+        """
+        if max(len(self.alternatives), len(outer.alternatives)) > _MOST_ALTERNATIVES:
+            return self
+        parts = [part for inner in self.alternatives for part in _shared(inner, outer.alternatives)]
+        return MonikerRange(tuple(dict.fromkeys(parts))) if parts else None
+
+    def __str__(self) -> str:
+        return " || ".join(" ".join(map(str, bounds)) for bounds in self.alternatives)
+
     def expand(self, known: Iterable[Moniker]) -> tuple[Moniker, ...]:
         """The known monikers inside the range, by family and version."""
         return tuple(sorted({moniker for moniker in known if self.holds(moniker)}))
+
+
+_Bounds = tuple[Bound, ...]
+_Stretch = tuple[float, float]
+
+
+def _shared(inner: _Bounds, outer: Iterable[_Bounds]) -> list[_Bounds]:
+    """What one alternative has in common with others: the narrower of the two, or both where neither is."""
+    parts: list[_Bounds] = []
+    here = _stretch(inner)
+    for bounds in outer:
+        there = _stretch(bounds)
+        if here is None or there is None or inner[0].moniker.family != bounds[0].moniker.family:
+            continue
+        first, last = max(here[0], there[0]), min(here[1], there[1])
+        if (first, last) == here:
+            return [inner]
+        if first <= last:
+            parts.append(bounds if (first, last) == there else _joined(inner, bounds))
+    return parts
+
+
+def _joined(inner: _Bounds, outer: _Bounds) -> _Bounds:
+    """Of the bounds of both those that decide: from, then to."""
+    both = (*inner, *outer)
+    first, last = max(both, key=lambda bound: bound.stretch[0]), min(both, key=lambda bound: bound.stretch[1])
+    return tuple(dict.fromkeys((first, last)))
+
+
+def _stretch(bounds: _Bounds) -> _Stretch | None:
+    """The orders that all of the bounds allow, None where they allow none."""
+    if len({bound.moniker.family for bound in bounds}) != 1:
+        return None
+    stretches = [bound.stretch for bound in bounds]
+    first, last = max(first for first, _ in stretches), min(last for _, last in stretches)
+    return (first, last) if first <= last else None
 
 
 def _conjunction(text: str) -> tuple[Bound, ...]:

@@ -34,7 +34,7 @@ class Outline:
         self.anchor = ""
         self._level = 1
         self._blocks: list[Block] = []
-        self._zones: list[str] = []
+        self._zones: list[str | None] = []
         self._regions: dict[str, int] = {}
         self._used_anchors: dict[str, int] = {}
 
@@ -67,7 +67,18 @@ class Outline:
                 self._regions.setdefault(role, level)
         return self.anchor
 
-    def enter_zone(self, expression: str) -> None:
+    @property
+    def zone(self) -> str:
+        """The range of monikers that holds where the walk stands, empty where none does."""
+        return (self._zones[-1] if self._zones else "") or ""
+
+    @property
+    def is_hidden(self) -> bool:
+        """Whether the walk stands in a zone that no version of the page shows."""
+        return None in self._zones
+
+    def enter_zone(self, expression: str | None) -> None:
+        """`expression` is what holds inside, enclosing zones included; None where nothing does."""
         self.close()
         self._zones.append(expression)
 
@@ -80,7 +91,7 @@ class Outline:
     def close(self) -> None:
         """Keep what was read under the open heading; what stands on both sides of a zone's border stays together."""
         blocks, self._blocks = tuple(self._blocks), []
-        zone = (self._zones[-1] if self._zones else "") or None
+        zone = self.zone or None
         before = self.sections[-1] if self.sections else None
         if before is not None and (before.heading, before.anchor) == (self.heading, self.anchor):
             if before.moniker_range == zone:

@@ -22,6 +22,8 @@ from adapters.estates.markdown.parser import attributes_of
 from service.domain.content import Block, BlockKind
 from service.domain.languages import canonical_language
 
+_WRITTEN = frozenset({"inline", "heading_open", "fence", "code_block", "table_open", "html_block"})
+"""Tokens that put something on the page; the others open and close what holds them."""
 _ALERTS = ("note", "tip", "important", "caution", "warning")
 
 
@@ -43,14 +45,20 @@ LoadSnippet = Callable[[Snippet], str | None]
 """The snippet's code, or None when its source is not in the estate."""
 
 
+NarrowZone = Callable[[MonikerZone, str], str | None]
+"""(a zone, the range around it if any) → what the two ranges share; None when they share nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class ReadingContext:
-    """What the walk needs of the estate: includes, snippets, and the names that xrefs and pivots are shown by."""
+    """What the walk needs of the estate: includes, snippets, the names that xrefs and pivots are shown by, and the
+    versions that the page is for."""
 
     load_include: LoadInclude
     load_snippet: LoadSnippet
     title_of: TitleOf
     pivot_title: Callable[[str], str]
+    narrow_zone: NarrowZone
 
 
 def read_document(tokens: Sequence[Token], file: str, first_line: int, context: ReadingContext) -> MarkdownDocument:
@@ -89,7 +97,9 @@ class _Walk:
             token = tokens[index]
             line = (token.map[0] if token.map else 0) + first_line
             kind = token.type
-            if kind == "inline":
+            if kind in _WRITTEN and self._outline.is_hidden:
+                pass
+            elif kind == "inline":
                 self._paragraph(token, file, line)
             elif kind == "heading_open":
                 self._heading(tokens[index + 1], int(token.tag[1]), file, line)
@@ -308,10 +318,9 @@ class _Walk:
             if token.info != "moniker":
                 self._outline.leave_zone()
             if token.info != "moniker-end":
-                expression = attributes.get("range", "").strip()
-                self._outline.enter_zone(expression)
-                if expression:
-                    self.document.zones.append(MonikerZone(expression, file, line))
+                self._enter_zone(MonikerZone(attributes.get("range", "").strip(), file, line))
+        elif self._outline.is_hidden:
+            return
         elif token.info == "zone":
             pivots = attributes.get("pivot", "")
             titles = [self._context.pivot_title(pivot.strip()) for pivot in pivots.split(",") if pivot.strip()]
@@ -322,6 +331,16 @@ class _Walk:
             self._snippet(Snippet(attributes["source"], language, part, file, line))
         elif token.info == "image":
             self._prose(attributes.get("alt-text", ""), file, line)
+
+    def _enter_zone(self, zone: MonikerZone) -> None:
+        around = self._outline.zone
+        if not zone.expression or self._outline.is_hidden:
+            self._outline.enter_zone(around)
+            return
+        expression = self._context.narrow_zone(zone, around)
+        self._outline.enter_zone(expression)
+        if expression is not None:
+            self.document.zones.append(replace(zone, expression=expression))
 
 
 def fence_language(info: str) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from adapters.estates.estate_settings import EstateSettings
 from adapters.estates.files import EstateFiles, FileUnreadable
-from adapters.estates.markdown.document import MarkdownDocument, Snippet
+from adapters.estates.markdown.document import MarkdownDocument, MonikerZone, Snippet
 from adapters.estates.markdown.parser import markdown_parser, parse_markdown
 from adapters.estates.markdown.reading import IncludedText, ReadingContext, read_document
 from adapters.estates.rules import ReadingRules
@@ -15,6 +15,7 @@ from adapters.estates.site.dialect import Dialect
 from adapters.estates.site.index import EstateIndex, PageEntry
 from adapters.estates.site.snippets import SnippetMissing, cut_snippet
 from service.domain.diagnostics import Diagnostic, Severity
+from service.domain.monikers import MonikerInvalid, MonikerRange
 
 _KEPT_INCLUDES = 256
 _INCLUDE_DEPTH = 10
@@ -98,6 +99,7 @@ class SiteContext:
             load_snippet=load_snippet,
             title_of=lambda reference: self.index.title_of(reference, page.visible_to),
             pivot_title=lambda pivot: self.index.pivots.get(pivot, pivot),
+            narrow_zone=lambda zone, around: self._narrowed(zone, around or page.moniker_range or "", page),
         )
         return read_document(parse_markdown(self._parser, text), file, first_line, context)
 
@@ -201,6 +203,25 @@ class SiteContext:
         if len(self._includes) > _KEPT_INCLUDES:
             self._includes.popitem(last=False)
         return included
+
+    def _narrowed(self, zone: MonikerZone, around: str, page: PageEntry) -> str | None:
+        """What a zone's range shares with the one around it; a range that can't be read is reported elsewhere."""
+        try:
+            inner, outer = MonikerRange.parse(zone.expression), MonikerRange.parse(around)
+        except MonikerInvalid:
+            return zone.expression
+        shared = inner.within(outer)
+        if shared is not None:
+            return zone.expression if shared == inner else str(shared)
+        if zone.file == page.path:  # an include may have zones for pages of other versions
+            self._report(
+                zone.file,
+                zone.line,
+                "moniker_zone_empty",
+                f"The zone '{zone.expression}' has no version of the range around it, {around}; it was left out.",
+                "Correct one of the two ranges, or take the zone out.",
+            )
+        return None
 
     def _report(
         self, file: str, line: int, code: str, message: str, fix: str, severity: Severity = Severity.WARNING

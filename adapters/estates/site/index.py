@@ -39,7 +39,8 @@ class Inherited:
 class PageEntry:
     """One page to be. `address` is its path on the site, `root` the index of its content root.
 
-    `children` are the pages its front matter lists as its own, with their lines."""
+    `moniker_range` is the versions that it is for, as it or its site says; `children` are the pages its front matter
+    lists as its own, with their lines."""
 
     path: str
     uid: str
@@ -50,6 +51,7 @@ class PageEntry:
     root: int
     mime: str | None = None
     visible_to: Classes = (EVERYONE,)
+    moniker_range: str | None = None
     parents: list[Parent] = field(default_factory=list)
     topics: list[str] = field(default_factory=list)
     listed: bool = False

@@ -11,7 +11,7 @@ from adapters.estates.learn.documents import (
     learn_metadata,
     members_of,
 )
-from adapters.estates.metadata import Metadata
+from adapters.estates.metadata import MONIKER_FIELDS, Metadata, moniker_range_of
 from adapters.estates.rules import ReadingRules
 from adapters.estates.site.configuration import ContentRoot
 from adapters.estates.site.dialect import Dialect
@@ -189,7 +189,9 @@ class EstateIndexer:
             return False
         address = root.address_of(*match)
         title = " ".join(title.split())
-        self.index.add(PageEntry(path, identity.uid, kind, locale, title, address, place, mime, visible_to))
+        moniker_range = moniker_range_of(metadata)
+        entry = PageEntry(path, identity.uid, kind, locale, title, address, place, mime, visible_to, moniker_range)
+        self.index.add(entry)
         return True
 
     def _place(self, path: str) -> int | None:
@@ -221,7 +223,7 @@ class EstateIndexer:
                     self.index.pivots.setdefault(name, title)
 
     def _monikers(self, metadata: Metadata) -> None:
-        for expression in metadata.texts("monikerRange", "moniker_range", "monikers"):
+        for expression in metadata.texts(*MONIKER_FIELDS):
             self._named(expression)
 
     def _zones(self, text: str) -> None:

@@ -5,9 +5,11 @@ from dataclasses import dataclass, field
 
 from adapters.estates.markdown.document import Listing, MarkdownDocument, Snippet
 from adapters.estates.metadata import (
+    MONIKER_FIELDS,
     Metadata,
     content_type,
     last_modified,
+    moniker_range_of,
     products_of,
     roles_of,
     topics_of,
@@ -47,9 +49,9 @@ def page_record(entry: PageEntry, content: PageContent, context: SiteContext) ->
     metadata = content.metadata
     references: list[Reference] = [parent_reference(entry, ordinal) for ordinal in range(len(entry.parents))]
     references += vocabulary_references(metadata, context.settings.names)
-    expression = metadata.datum("monikerRange", "moniker_range", "monikers")
+    expression = metadata.datum(*MONIKER_FIELDS)
     monikers: tuple[str, ...] = ()
-    range_text = " || ".join(metadata.texts("monikerRange", "moniker_range", "monikers")) or None
+    range_text = moniker_range_of(metadata)
     if expression is not None and range_text is not None:
         for found in moniker_references(
             range_text, expression.name or "monikerRange", expression.file, expression.node.line, context

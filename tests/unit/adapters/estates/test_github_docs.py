@@ -100,7 +100,7 @@ def test_liquid_gives_text_and_zones_and_keeps_the_lines(estate):
     record = estate.record("d/content/start")
     assert [(s.moniker_range, [(b.text, b.line) for b in s.blocks]) for s in record.sections] == [
         (None, [("Hello Acme Hub, see Deep guide.", 15), ("A note of Hub.", 1)]),
-        (">ghes-3.1", [("Only there.", 21)]),
+        (">ghes-3.1 <ghes-3.3", [("Only there.", 21)]),
         (None, [("Elsewhere.", 25), ("{{ kept }}", 29)]),
     ]
     assert estate.edges("d/content/start", EdgeType.DERIVED_FROM) == [("include", "d/data/reusables/start/note")]

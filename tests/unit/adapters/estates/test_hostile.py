@@ -251,9 +251,15 @@ MARKUP = st.sampled_from(
 
 
 @settings(deadline=None)
-@given(st.lists(MARKUP, max_size=40).map("".join))
-def test_any_markdown_is_read(text):
-    context = ReadingContext(lambda *_: None, lambda _: None, lambda _: None, lambda pivot: pivot)
+@given(st.lists(MARKUP, max_size=40).map("".join), st.booleans())
+def test_any_markdown_is_read(text, shows_zones):
+    context = ReadingContext(
+        lambda *_: None,
+        lambda _: None,
+        lambda _: None,
+        lambda pivot: pivot,
+        lambda zone, _: zone.expression if shows_zones else None,
+    )
     document = read_document(parse_markdown(markdown_parser(), text), "a.md", 1, context)
     lines = text.count("\n") + 1
     assert all(1 <= block.line <= lines for section in document.sections for block in section.blocks)

@@ -95,3 +95,44 @@ def test_any_text_is_a_range_or_a_typed_refusal(text: str) -> None:
 @given(st.text(max_size=40))
 def test_any_name_is_a_moniker(name: str) -> None:
     assert -1_000 < Moniker.parse(name).order < 2**53
+
+
+@pytest.mark.parametrize(
+    ("inner", "outer", "shared"),
+    [
+        ("<net-9.0", ">=net-8.0", ">=net-8.0 <net-9.0"),
+        ("net-8.0", ">=net-8.0", "net-8.0"),
+        (">=net-8.0", "net-9.0", "net-9.0"),
+        ("net-8.0 || net-9.0", ">net-8.0", "net-9.0"),
+        (">=net-8.0 || vs-2022", ">=net-6.0", ">=net-8.0"),
+        (">=net-8.0", "net-9.0 || net-10.0 || vs-2022", "net-9.0 || net-10.0"),
+        (">ghes-3.1", ">=ghes-3.0 <ghes-3.5", ">ghes-3.1 <ghes-3.5"),
+        (">=net-8.0 <=net-9.0", ">=net-8.0 <=net-9.0", ">=net-8.0 <=net-9.0"),
+        ("net-8.0", "net-9.0", None),
+        (">net-8.0", "<=net-8.0", None),
+        (">=net-8.0", ">=vs-2022", None),
+        (">=net-9.0 <net-8.0", ">=net-6.0", None),
+    ],
+)
+def test_what_two_ranges_share(inner: str, outer: str, shared: str | None) -> None:
+    found = MonikerRange.parse(inner).within(MonikerRange.parse(outer))
+    assert (None if found is None else str(found)) == shared
+
+
+_NAMES = st.sampled_from(["a-1.0", "a-2.0", "a-3.0", "a-2.0-preview1", "a-latest", "b-1", "b-2", "c"])
+_BOUNDS = st.builds(str.__add__, st.sampled_from(["", "=", ">", ">=", "<", "<="]), _NAMES)
+_RANGES = st.lists(st.lists(_BOUNDS, min_size=1, max_size=3).map(" ".join), min_size=1, max_size=4).map(" || ".join)
+
+
+@given(_RANGES, _RANGES, _NAMES)
+def test_a_version_is_in_what_two_ranges_share_if_it_is_in_both(inner: str, outer: str, name: str) -> None:
+    moniker = Moniker.parse(name)
+    here, there = MonikerRange.parse(inner), MonikerRange.parse(outer)
+    shared = here.within(there)
+    assert (shared is not None and shared.holds(moniker)) == (here.holds(moniker) and there.holds(moniker))
+    assert shared is None or MonikerRange.parse(str(shared)) == shared
+
+
+def test_very_long_ranges_are_not_taken_apart() -> None:
+    many = MonikerRange.parse(" || ".join(f"a-{n}" for n in range(10_000)))
+    assert many.within(many) is many
