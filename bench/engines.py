@@ -11,8 +11,7 @@ import argparse
 import asyncio
 import tempfile
 import time
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from heapq import nlargest
 from pathlib import Path
@@ -43,12 +42,12 @@ from service.bootstrap import edge_weights
 from service.domain.content import NodeRecord, Passage, content_root
 from service.domain.deadline import Deadline
 from service.domain.filters import NodeFilter, SearchScope
-from service.domain.graph import EVERYONE, NodeIdentity
+from service.domain.graph import EVERYONE
+from service.domain.scores import Floats
 from service.domain.snapshots import LinkedGraph, PublishEntry, PublishStep, Snapshot, SnapshotChange
 from service.ports import GraphRanker, Vectors
 from service.publishing.linking import link
 from service.publishing.passages import cut
-from service.retrieval.prior import truncate
 from service.settings import Settings
 from tests.engines import Neo4jAddress, QdrantAddress
 from tests.neo4j_database import empty_database
@@ -62,6 +61,7 @@ DEPTH = 100
 SEEDS = 20
 ANCHORS = 3
 TOP = 20
+WINDOW = 200
 SCALE = 100_000
 PASSAGE_TOKENS = 256
 BARE_ROWS = 2_000
@@ -126,19 +126,29 @@ async def bare(driver: AsyncDriver, linked: LinkedGraph) -> float:
 
 async def ranks(gds: GraphRanker, scipy: GraphRanker, linked: LinkedGraph) -> None:
     """Seeds are pages spread over the estate; a query is anchored to a few of them at once."""
+    nodes = list(linked.nodes)
+    draw = np.random.default_rng(1)
     started = time.perf_counter()
     theirs, ours = (
         await gds.global_scores(EVERYBODY, deadline=due()),
         await scipy.global_scores(EVERYBODY, deadline=due()),
     )
     say(Measurement("projecting the graph and its global PageRank, cold", time.perf_counter() - started, "s"))
-    say(Measurement("largest difference of a global score, GDS and scipy", difference(theirs, ours), "of the score"))
+    say(
+        Measurement(
+            "largest difference of a global score, GDS and scipy",
+            difference(theirs.at(nodes), ours.at(nodes)),
+            "of the score",
+        )
+    )
     pages = sorted(linked.content_hashes)
     chosen = [pages[place * len(pages) // (SEEDS * ANCHORS)] for place in range(SEEDS * ANCHORS)]
     queries = [chosen[place::SEEDS] for place in range(SEEDS)]
     bound = Settings().prior_l1_bound
-    vectors = {seed: truncate(await gds.personalized({seed: 1.0}, EVERYBODY, deadline=due()), bound) for seed in chosen}
-    kept = sum(map(len, vectors.values())) / len(vectors)
+    vectors = {
+        seed: (await gds.personalized({seed: 1.0}, EVERYBODY, deadline=due())).truncated(bound) for seed in chosen
+    }
+    kept = sum(len(vector.values) for vector in vectors.values()) / len(vectors)
     direct, sparse, combined, worst, agree = [], [], [], 0.0, []
     for anchors in queries:
         seeds = dict.fromkeys(anchors, 1 / len(anchors))
@@ -146,17 +156,17 @@ async def ranks(gds: GraphRanker, scipy: GraphRanker, linked: LinkedGraph) -> No
         direct.append(milliseconds)
         at_scipy, milliseconds = await timed(lambda seeds=seeds: scipy.personalized(seeds, EVERYBODY, deadline=due()))
         sparse.append(milliseconds)
+        window = [nodes[place] for place in draw.integers(0, len(nodes), WINDOW)]
         started = time.perf_counter()
-        total: defaultdict[NodeIdentity, float] = defaultdict(float)
-        for anchor in anchors:
-            for node, score in vectors[anchor].items():
-                total[node] += score
-        best = nlargest(TOP, total, key=total.__getitem__)
+        np.sum([vectors[anchor].at(window) for anchor in anchors], axis=0)
         combined.append((time.perf_counter() - started) * 1000)
-        worst = max(worst, difference(at_gds, at_scipy))
+        total = np.sum([vectors[anchor].at(nodes) for anchor in anchors], axis=0)
+        exact = at_gds.at(nodes)
+        worst = max(worst, difference(exact, at_scipy.at(nodes)))
         # By score: of equals either will do. An anchor may reach fewer than TOP nodes.
-        wanted = [score for score in nlargest(TOP, at_gds.values()) if score > 0]
-        agree.append(sum(at_gds[node] >= wanted[-1] * (1 - SAME_SCORE) for node in best) / len(wanted))
+        wanted = [score for score in nlargest(TOP, exact) if score > 0]
+        best = np.argsort(-total, kind="stable")[: len(wanted)]
+        agree.append(np.mean(exact[best] >= wanted[-1] * (1 - SAME_SCORE)))
     say(Measurement("largest difference of a personalized score, GDS and scipy", worst, "of the score"))
     say(Measurement(f"PageRank from {ANCHORS} anchors by GDS, p50", median(direct), "ms"))
     say(Measurement("the same by scipy, p50", median(sparse), "ms", median(direct)))
@@ -217,9 +227,9 @@ async def overlap(real: OpenSearchIndex, passages: Sequence[Passage], texts: Seq
     say(Measurement("the same, of the query that agrees least", min(shares), "of all"))
 
 
-def difference(a: Mapping[NodeIdentity, float], b: Mapping[NodeIdentity, float]) -> float:
+def difference(a: Floats, b: Floats) -> float:
     """The largest difference of a node's two scores, relative to the largest score of all."""
-    return max(abs(a.get(node, 0.0) - b.get(node, 0.0)) for node in a.keys() | b.keys()) / max(b.values())
+    return float(np.abs(a - b).max() / a.max())
 
 
 def median(values: Sequence[float]) -> float:

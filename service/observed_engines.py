@@ -10,6 +10,7 @@ from service.domain.deadline import Deadline
 from service.domain.diagnostics import PublishDiagnostics
 from service.domain.filters import SearchScope
 from service.domain.graph import NodeIdentity
+from service.domain.scores import NodeScores
 from service.domain.snapshots import LinkedGraph, PublishEntry, PublishStep, Snapshot, SnapshotChange
 from service.observation import Kind, Observer, Piece, Work
 from service.ports import (
@@ -212,15 +213,15 @@ class ObservedGraphRanker:
         self._ranker = ranker
         self._call = _Calls(engine, observer)
 
-    async def global_scores(self, audiences: frozenset[str], *, deadline: Deadline) -> Mapping[NodeIdentity, float]:
+    async def global_scores(self, audiences: frozenset[str], *, deadline: Deadline) -> NodeScores:
         with self._call("global_page_rank"):
             return await self._ranker.global_scores(audiences, deadline=deadline)
 
     async def personalized(
-        self, seeds: Mapping[NodeIdentity, float], audiences: frozenset[str], *, deadline: Deadline
-    ) -> Mapping[NodeIdentity, float]:
+        self, seeds: Mapping[NodeIdentity, float], audiences: frozenset[str], *, bound: float = 0.0, deadline: Deadline
+    ) -> NodeScores:
         with self._call("personalized_page_rank"):
-            return await self._ranker.personalized(seeds, audiences, deadline=deadline)
+            return await self._ranker.personalized(seeds, audiences, bound=bound, deadline=deadline)
 
 
 class ObservedGraphStore:

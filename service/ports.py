@@ -20,6 +20,7 @@ from service.domain.diagnostics import Diagnostic, PublishDiagnostics
 from service.domain.filters import SearchScope
 from service.domain.graph import NodeIdentity
 from service.domain.keys import ApiKey
+from service.domain.scores import NodeScores
 from service.domain.snapshots import LinkedGraph, PublishEntry, PublishStep, Snapshot, SnapshotChange
 from service.domain.tuning import TuningResult, TuningVersion
 from service.statements import ServiceStatement
@@ -220,14 +221,17 @@ class GraphReader(Protocol):
 class GraphRanker(Protocol):
     """PageRank over the nodes that a visibility class may see, as DESIGN's graph prior defines it."""
 
-    async def global_scores(self, audiences: frozenset[str], *, deadline: Deadline) -> Mapping[NodeIdentity, float]:
+    async def global_scores(self, audiences: frozenset[str], *, deadline: Deadline) -> NodeScores:
         """Unseeded: every node is a source of weight 1."""
         ...
 
     async def personalized(
-        self, seeds: Mapping[NodeIdentity, float], audiences: frozenset[str], *, deadline: Deadline
-    ) -> Mapping[NodeIdentity, float]:
-        """p = (1−d)·Σ w_s·e_s + d·Pᵀ·p with the seeds' weights w_s; unknown or invisible seeds count nothing."""
+        self, seeds: Mapping[NodeIdentity, float], audiences: frozenset[str], *, bound: float = 0.0, deadline: Deadline
+    ) -> NodeScores:
+        """p = (1−d)·Σ w_s·e_s + d·Pᵀ·p with the seeds' weights w_s; unknown or invisible seeds count nothing.
+
+        bound: the share of its sum that the answer's `error` may be, where less work does then.
+        """
         ...
 
 
@@ -372,6 +376,10 @@ class Judgments(Protocol):
 
 class TuningStore(Protocol):
     """Pinned results and synonyms by workspace, each version of them immutable: the service's own, as keys are."""
+
+    async def newest(self, workspace: str, *, deadline: Deadline) -> int:
+        """The number of the current version."""
+        ...
 
     async def find(self, workspace: str, version: int | None = None, *, deadline: Deadline) -> TuningResult | None:
         """A version, by default the current one; None where it is not kept. Version 0 is empty, and always there."""

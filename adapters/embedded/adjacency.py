@@ -9,6 +9,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from service.domain.graph import EdgeType, NodeIdentity
+from service.domain.scores import Numbering
 
 EdgeWeights = Mapping[EdgeType, tuple[float, float]]
 """What an edge of a type is worth walked along, and walked against."""
@@ -35,11 +36,12 @@ class Adjacency:
 class Transitions:
     """Where a random walk goes among the nodes that one visibility class sees.
 
-    transposed: Pᵀ, shape (n, n). A row of P sums to one, or to zero for a node that nothing leads away from.
+    transposed: Pᵀ, shape (n, n). A row of P sums to one, or to zero for a node that nothing leads away from. Nodes that
+    most ways lead to come first: with the rows by length, and the columns that most rows read close together, a product
+    takes two thirds of the time.
     """
 
-    nodes: tuple[NodeIdentity, ...]
-    position: Mapping[NodeIdentity, int]
+    numbering: Numbering
     transposed: Matrix
 
 
@@ -57,11 +59,11 @@ def transitions(adjacency: Adjacency, audiences: frozenset[str], weights: EdgeWe
         along: Matrix = _rows((strengths[kept], (start[kept], end[kept])), shape=(size, size), dtype=np.float32)
         forward, backward = weights.get(type, (0.0, 0.0))
         mixed = mixed + forward * _row_normalised(along) + backward * _row_normalised(along.T.tocsr())
-    nodes = tuple(adjacency.nodes[place] for place in seen)
+    transposed = _row_normalised(mixed).T.tocsr()
+    order = np.argsort(-np.diff(transposed.indptr), kind="stable")
     return Transitions(
-        nodes=nodes,
-        position={node: place for place, node in enumerate(nodes)},
-        transposed=_row_normalised(mixed).T.tocsr().astype(np.float32),
+        numbering=Numbering(adjacency.nodes[seen[place]] for place in order),
+        transposed=transposed[order][:, order].tocsr().astype(np.float32),
     )
 
 

@@ -2,7 +2,6 @@
 
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from itertools import compress
 
 import numpy as np
 import numpy.typing as npt
@@ -11,8 +10,10 @@ from adapters.embedded.adjacency import EdgeWeights, Transitions, transitions
 from adapters.embedded.live_graph import LiveGraph
 from adapters.embedded.memo import Memo
 from adapters.embedded.threads import EngineThreads
+from adapters.embedded.walk import walk
 from service.domain.deadline import Deadline
 from service.domain.graph import NodeIdentity
+from service.domain.scores import NodeScores
 from service.observation import Reading
 
 ENGINE = "scipy"
@@ -38,7 +39,7 @@ class ScipyRanker:
     ) -> None:
         self._live = live
         self._weights = weights
-        self._damping = np.float32(damping)
+        self._damping = damping
         self._iterations = iterations
         self._classes = kept
         self._of: LiveGraph | None = None
@@ -46,23 +47,23 @@ class ScipyRanker:
         self._preparing = threading.Lock()
         self._threads = EngineThreads(ENGINE, workers=workers, waiting=waiting, is_own=_is_own)
 
-    async def global_scores(self, audiences: frozenset[str], *, deadline: Deadline) -> Mapping[NodeIdentity, float]:
-        def work() -> Mapping[NodeIdentity, float]:
+    async def global_scores(self, audiences: frozenset[str], *, deadline: Deadline) -> NodeScores:
+        def work() -> NodeScores:
             matrix = self._transitions(audiences)
-            return self._scores(matrix, np.ones(len(matrix.nodes), dtype=np.float32))
+            return self._scores(matrix, np.ones(len(matrix.numbering), dtype=np.float32), 0.0)
 
         return await self._threads.run(work, deadline)
 
     async def personalized(
-        self, seeds: Mapping[NodeIdentity, float], audiences: frozenset[str], *, deadline: Deadline
-    ) -> Mapping[NodeIdentity, float]:
-        def work() -> Mapping[NodeIdentity, float]:
+        self, seeds: Mapping[NodeIdentity, float], audiences: frozenset[str], *, bound: float = 0.0, deadline: Deadline
+    ) -> NodeScores:
+        def work() -> NodeScores:
             matrix = self._transitions(audiences)
-            sources = np.zeros(len(matrix.nodes), dtype=np.float32)
+            sources = np.zeros(len(matrix.numbering), dtype=np.float32)
             for node, weight in seeds.items():
-                if (place := matrix.position.get(node)) is not None:
-                    sources[place] = weight
-            return self._scores(matrix, sources)
+                if (number := matrix.numbering.number.get(node)) is not None:
+                    sources[number] = weight
+            return self._scores(matrix, sources, bound)
 
         return await self._threads.run(work, deadline)
 
@@ -84,13 +85,11 @@ class ScipyRanker:
                 self._kept.put(audiences, matrix)
         return matrix
 
-    def _scores(self, matrix: Transitions, sources: npt.NDArray[np.float32]) -> Mapping[NodeIdentity, float]:
-        """Nodes that no mass reaches are left out."""
-        taken = (1 - self._damping) * sources
-        scores = taken
-        for _ in range(self._iterations):
-            scores = taken + self._damping * (matrix.transposed @ scores)
-        return dict(compress(zip(matrix.nodes, scores.tolist(), strict=True), (scores != 0).tolist()))
+    def _scores(self, matrix: Transitions, sources: npt.NDArray[np.float32], bound: float) -> NodeScores:
+        values, error = walk(
+            matrix.transposed, sources, damping=self._damping, iterations=self._iterations, bound=bound
+        )
+        return NodeScores.dense(matrix.numbering, values, error)
 
 
 def _is_own(error: Exception) -> bool:

@@ -3,11 +3,16 @@
 import asyncio
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from service.domain.deadline import Deadline
 from service.domain.errors import EngineUnavailable
 from service.domain.graph import EdgeType, NodeIdentity
+from service.domain.scores import NodeScores, Numbering
 from service.ports import GraphReader
 from service.statements import (
     ServiceStatement,
@@ -50,33 +55,52 @@ class GdsRanker:
         self._iterations = iterations + 1
         self._kept = kept
         self._projecting = asyncio.Lock()
+        self._numbers: dict[str, tuple[npt.NDArray[np.int64], Numbering]] = {}
+        """Projection → the server's numbers of its nodes, ascending, and the nodes beside them."""
 
-    async def global_scores(self, audiences: frozenset[str], *, deadline: Deadline) -> Mapping[NodeIdentity, float]:
-        return await self._rank(audiences, lambda name: page_rank(name, self._damping, self._iterations), deadline)
+    async def global_scores(self, audiences: frozenset[str], *, deadline: Deadline) -> NodeScores:
+        name = await self._projected(audiences, deadline)
+        return NodeScores.of({}) if name is None else await self._global_scores(name, deadline)
 
     async def personalized(
-        self, seeds: Mapping[NodeIdentity, float], audiences: frozenset[str], *, deadline: Deadline
-    ) -> Mapping[NodeIdentity, float]:
-        if not seeds:
-            return {}
-        return await self._rank(
-            audiences,
-            lambda name: personalized_page_rank(name, seeds, audiences, self._damping, self._iterations),
-            deadline,
-        )
+        self, seeds: Mapping[NodeIdentity, float], audiences: frozenset[str], *, bound: float = 0.0, deadline: Deadline
+    ) -> NodeScores:
+        """Scores so small that all of them together are within the bound stay on the server."""
+        name = await self._projected(audiences, deadline) if seeds else None
+        if name is None:
+            return NodeScores.of({})
+        if name not in self._numbers:
+            await self._global_scores(name, deadline)
+        numbers, numbering = self._numbers[name]
+        # Every seed that counts keeps (1−d) of its weight at least.
+        least = bound * (1 - self._damping) * min(seeds.values()) / len(numbering)
+        statement = personalized_page_rank(name, seeds, audiences, self._damping, self._iterations, least)
+        found, scores = await self._lists(statement, deadline)
+        if not found:
+            return NodeScores.of({})
+        values = np.zeros(len(numbering), dtype=np.float32)
+        values[np.searchsorted(numbers, found)] = scores
+        return NodeScores.dense(numbering, values, least * (len(numbering) - len(found)))
 
     async def close(self) -> None:
         """The projections stay: another process may use them, and the bound holds over all."""
 
-    async def _rank(
-        self, audiences: frozenset[str], statement: Callable[[str], ServiceStatement], deadline: Deadline
-    ) -> Mapping[NodeIdentity, float]:
+    async def _global_scores(self, name: str, deadline: Deadline) -> NodeScores:
+        numbers, keys, scores = await self._lists(page_rank(name, self._damping, self._iterations), deadline)
+        order = np.argsort(numbers)
+        numbering = Numbering(NodeIdentity.from_key(keys[place]) for place in order)
+        self._numbers[name] = np.array(numbers, dtype=np.int64)[order], numbering
+        while len(self._numbers) > self._kept:
+            del self._numbers[next(iter(self._numbers))]
+        return NodeScores.dense(numbering, np.array(scores, dtype=np.float32)[order])
+
+    async def _lists(self, statement: ServiceStatement, deadline: Deadline) -> Sequence[Any]:
+        (row,) = (await self._graph.run(statement, deadline=deadline)).rows
+        return row
+
+    async def _projected(self, audiences: frozenset[str], deadline: Deadline) -> str | None:
         async with self._projecting:
-            name = await self._projection(audiences, deadline)
-        if name is None:
-            return {}
-        rows = await self._graph.run(statement(name), deadline=deadline)
-        return {NodeIdentity.from_key(key): score for key, score in rows.rows}
+            return await self._projection(audiences, deadline)
 
     async def _projection(self, audiences: frozenset[str], deadline: Deadline) -> str | None:
         """The projection of what answers now, made unless some process made it; None before the first publish.

@@ -7,26 +7,25 @@ not.
 
 import asyncio
 import math
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from service.domain.deadline import Deadline
 from service.domain.graph import NodeIdentity
+from service.domain.scores import NodeScores
 from service.observation import Lookups
 from service.ports import GraphRanker
 from service.retrieval.computations import Computations
 from service.settings import Settings
 
-Scores = Mapping[NodeIdentity, float]
-Floats = npt.NDArray[np.float64]
-
 LIFT_SCALE = 100.0
 """A lift of this much, or more, is a prior of 1."""
+
+_WALK_SHARE = 0.5
+"""Of a vector's bound, what the walk may use up; the rest is for leaving the smallest scores out."""
 
 
 def prior_of(seeded: float, unseeded: float) -> float:
@@ -36,66 +35,25 @@ def prior_of(seeded: float, unseeded: float) -> float:
     return min(1.0, max(0.0, math.log(seeded / unseeded) / math.log(LIFT_SCALE)))
 
 
-def largest(scores: Floats, bound: float) -> npt.NDArray[np.bool_]:
-    """Which scores stay when the smallest go, as long as what goes sums to at most `bound` of the whole.
-
-    Of equal scores all stay or none do. A sum of vectors so truncated lies within `bound` of the true one in L1,
-    relative to its mass.
-    """
-    if not len(scores):
-        return np.zeros(0, dtype=np.bool_)
-    ordered = np.sort(scores)
-    dropped = np.searchsorted(np.cumsum(ordered), bound * scores.sum(), side="right")
-    kept: npt.NDArray[np.bool_] = scores >= ordered[min(int(dropped), len(ordered) - 1)]
-    return kept
-
-
-@dataclass(frozen=True, slots=True)
-class Vector:
-    """What a walk from one anchor leaves where, eight bytes a node: thousands are kept.
-
-    position: node → its number in `places`, which ascend; all vectors of a snapshot and visibility class share it.
-    """
-
-    position: Mapping[NodeIdentity, int]
-    places: npt.NDArray[np.int32]
-    scores: npt.NDArray[np.float32]
-
-    @classmethod
-    def of(cls, scores: Scores, position: Mapping[NodeIdentity, int], bound: float) -> "Vector":
-        """The largest of these scores, without the nodes that have no position."""
-        values = np.fromiter(scores.values(), np.float64, len(scores))
-        places = np.fromiter((position.get(node, -1) for node in scores), np.int32, len(scores))
-        kept = np.flatnonzero(largest(values, bound) & (places >= 0))
-        kept = kept[np.argsort(places[kept], kind="stable")]
-        return cls(position, places[kept], values[kept].astype(np.float32))
-
-    def at(self, nodes: Sequence[NodeIdentity]) -> Floats:
-        """The score of each of these nodes, 0 where it has none."""
-        if not len(self.places):
-            return np.zeros(len(nodes))
-        wanted = np.fromiter((self.position.get(node, -1) for node in nodes), np.int32, len(nodes))
-        found = np.minimum(np.searchsorted(self.places, wanted), len(self.places) - 1)
-        return np.where(self.places[found] == wanted, self.scores[found], 0.0).astype(np.float64)
-
-
-def percentiles(scores: Scores) -> dict[NodeIdentity, float]:
+def percentiles(scores: NodeScores) -> dict[NodeIdentity, float]:
     """Each node's place among all, in [0, 1]: the share of nodes that score lower; equals share a place."""
-    ordered = sorted(scores.values())
-    lower: dict[float, int] = {}
-    for place, score in enumerate(ordered):
-        lower.setdefault(score, place)
-    most = max(1, len(ordered) - 1)
-    return {identity: lower[score] / most for identity, score in scores.items()}
+    lower = np.searchsorted(np.sort(scores.values), scores.values)
+    shares = lower / max(1, len(scores.values) - 1)
+    nodes = scores.numbering.nodes
+    return {nodes[number]: share for number, share in zip(scores.numbers.tolist(), shares.tolist(), strict=True)}
 
 
 @dataclass(frozen=True, slots=True)
 class Unseeded:
-    """Global PageRank of one snapshot as one visibility class sees it."""
+    """Global PageRank of one snapshot as one visibility class sees it.
 
-    scores: Scores
-    percentiles: Scores
-    position: Mapping[NodeIdentity, int]
+    share: what a score counts beside a seeded one. Every node is a source of weight 1 here; a walk that starts anywhere
+    has as much mass as one that starts at the anchors, 1 in all.
+    """
+
+    scores: NodeScores
+    share: float
+    percentiles: Mapping[NodeIdentity, float]
 
 
 @dataclass
@@ -110,7 +68,7 @@ class PriorCache:
     settings: Settings
     lookups: Lookups = field(default_factory=Lookups, init=False)
     _generation: int = field(default=-1, init=False)
-    _vectors: Computations[tuple[frozenset[str], NodeIdentity], Vector] = field(init=False)
+    _vectors: Computations[tuple[frozenset[str], NodeIdentity], NodeScores] = field(init=False)
     _unseeded: Computations[frozenset[str], Unseeded] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -127,7 +85,7 @@ class PriorCache:
         self._settle(generation)
         self._unseeded.begin(audiences, partial(self._compute_unseeded, audiences))
         for anchor in anchors:
-            self._vectors.begin((audiences, anchor), self._computing(anchor, audiences))
+            self._vectors.begin((audiences, anchor), partial(self._compute_vector, anchor, audiences))
 
     async def priors(
         self,
@@ -145,14 +103,13 @@ class PriorCache:
         self.begin(anchors, generation, audiences)
         base = await self.unseeded(generation, audiences, deadline=deadline)
         vectors = [
-            await self._vectors.get((audiences, anchor), self._computing(anchor, audiences), deadline)
+            await self._vectors.get((audiences, anchor), partial(self._compute_vector, anchor, audiences), deadline)
             for anchor in anchors
         ]
         seeded = np.sum([vector.at(nodes) for vector in vectors], axis=0) / len(anchors)
-        return {
-            node: prior_of(score, base.scores.get(node, 0.0))
-            for node, score in zip(nodes, seeded.tolist(), strict=True)
-        }
+        unseeded = base.scores.at(nodes) * base.share
+        pairs = zip(seeded.tolist(), unseeded.tolist(), strict=True)
+        return {node: prior_of(*pair) for node, pair in zip(nodes, pairs, strict=True)}
 
     def forget(self) -> None:
         """For when the graph of a generation was mended."""
@@ -173,20 +130,13 @@ class PriorCache:
     async def _compute_unseeded(self, audiences: frozenset[str]) -> Unseeded:
         due = Deadline.after(self.settings.prior_compute_deadline)
         scores = await self.ranker.global_scores(audiences, deadline=due)
-        # There every node is a source of weight 1, so no seeded score could exceed it. A walk that starts anywhere has
-        # as much mass as one that starts at the anchors: 1 in all.
-        scores = {node: score / len(scores) for node, score in scores.items()}
-        return Unseeded(scores, percentiles(scores), {node: place for place, node in enumerate(scores)})
+        # Of many nodes: it would hold up the queries that share the event loop.
+        places = await asyncio.to_thread(percentiles, scores)
+        return Unseeded(scores, 1 / max(1, len(scores.values)), places)
 
-    def _computing(self, anchor: NodeIdentity, audiences: frozenset[str]) -> Callable[[], Coroutine[Any, Any, Vector]]:
-        """What computes a vector, by the positions of the snapshot that answers now, whichever answers then."""
-        return partial(self._compute_vector, anchor, audiences, self._unseeded)
-
-    async def _compute_vector(
-        self, anchor: NodeIdentity, audiences: frozenset[str], kept: Computations[frozenset[str], Unseeded]
-    ) -> Vector:
+    async def _compute_vector(self, anchor: NodeIdentity, audiences: frozenset[str]) -> NodeScores:
+        """The vector within its bound, of which the walk may use a part and what is left out the rest."""
         due = Deadline.after(self.settings.prior_compute_deadline)
-        base = await kept.get(audiences, partial(self._compute_unseeded, audiences), due)
-        scores = await self.ranker.personalized({anchor: 1.0}, audiences, deadline=due)
-        # An estate has many nodes: they would hold up the queries that share the event loop.
-        return await asyncio.to_thread(Vector.of, scores, base.position, self.settings.prior_l1_bound)
+        bound = self.settings.prior_l1_bound
+        scores = await self.ranker.personalized({anchor: 1.0}, audiences, bound=bound * _WALK_SHARE, deadline=due)
+        return scores.truncated(bound)

@@ -1,14 +1,14 @@
 import asyncio
 import math
+from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from service.domain.deadline import Deadline
 from service.domain.errors import EngineLate, EngineUnavailable
 from service.domain.graph import NodeIdentity
-from service.retrieval.prior import PriorCache, Vector, percentiles, prior_of
+from service.domain.scores import NodeScores
+from service.retrieval.prior import PriorCache, percentiles, prior_of
 from service.settings import Settings
 
 A, B, C = (NodeIdentity(uid, "en-us") for uid in "abc")
@@ -31,45 +31,10 @@ def test_the_prior_is_the_logarithm_of_the_lift(seeded: float, unseeded: float, 
     assert prior_of(seeded, unseeded) == pytest.approx(expected)
 
 
-SCORES = st.dictionaries(
-    st.builds(NodeIdentity, st.text("abcdef", min_size=1, max_size=3), st.just("en-us")), st.floats(0, 10)
-)
-
-
-def truncated(scores: dict[NodeIdentity, float], bound: float) -> dict[NodeIdentity, float]:
-    """Through a vector whose positions are in another order than its scores."""
-    position = {node: place for place, node in enumerate(sorted(scores, reverse=True))}
-    values = Vector.of(scores, position, bound).at(list(scores))
-    return {node: value for node, value in zip(scores, values.tolist(), strict=True) if value}
-
-
-@given(SCORES, st.floats(0, 0.5))
-def test_truncation_loses_no_more_than_its_bound(scores: dict[NodeIdentity, float], bound: float) -> None:
-    kept = truncated(scores, bound)
-    assert sum(scores.values()) - sum(kept.values()) <= bound * sum(scores.values()) + 1e-5
-    assert all(scores[identity] == pytest.approx(score, rel=1e-6) for identity, score in kept.items())
-
-
-def test_truncation_drops_the_smallest() -> None:
-    assert truncated({A: 0.9, B: 0.09, C: 0.01}, 0.05) == {A: pytest.approx(0.9), B: pytest.approx(0.09)}
-    assert truncated({}, 0.05) == {}
-
-
-def test_of_equal_scores_all_stay_or_none_do() -> None:
-    assert truncated({A: 0.25, B: 0.5, C: 0.25}, 0.4) == {A: 0.25, B: 0.5, C: 0.25}
-    assert truncated({A: 0.25, B: 0.5, C: 0.25}, 0.5) == {B: 0.5}
-
-
-def test_a_vector_has_nothing_for_who_has_no_position() -> None:
-    vector = Vector.of({A: 0.5, B: 0.5}, {C: 0, B: 1}, 0.0)
-    assert vector.at([A, B, C]).tolist() == [0.0, 0.5, 0.0]
-    assert Vector.of({}, {A: 0}, 0.0).at([A]).tolist() == [0.0]
-
-
 def test_percentiles_run_from_zero_to_one_and_equals_share_a_place() -> None:
-    assert percentiles({A: 3.0, B: 1.0, C: 1.0}) == {A: 1.0, B: 0.0, C: 0.0}
-    assert percentiles({A: 3.0}) == {A: 0.0}
-    assert percentiles({}) == {}
+    assert percentiles(NodeScores.of({A: 3.0, B: 1.0, C: 1.0})) == {A: 1.0, B: 0.0, C: 0.0}
+    assert percentiles(NodeScores.of({A: 3.0})) == {A: 0.0}
+    assert percentiles(NodeScores.of({})) == {}
 
 
 class Ranker:
@@ -82,15 +47,15 @@ class Ranker:
         self.fails = False
 
     async def global_scores(self, audiences, *, deadline):
-        return {A: 3.0, B: 3.0, C: 3.0}
+        return NodeScores.of({A: 3.0, B: 3.0, C: 3.0})
 
-    async def personalized(self, seeds, audiences, *, deadline):
+    async def personalized(self, seeds, audiences, *, bound=0.0, deadline):
         (seed,) = seeds
         self.asked.append(seed)
         await self.wait.wait()
         if self.fails:
             raise EngineUnavailable("graph", "gone")
-        return {seed: 100.0, B: 10.0}
+        return NodeScores.of({seed: 100.0, B: 10.0})
 
 
 def test_one_vector_an_anchor_computed_once_and_added_up() -> None:
@@ -111,14 +76,31 @@ def test_a_walk_from_the_anchor_is_compared_with_a_walk_from_anywhere() -> None:
 
     class Islands(Ranker):
         async def global_scores(self, audiences, *, deadline):
-            return {A: 0.15, B: 0.15, C: 0.15}
+            return NodeScores.of({A: 0.15, B: 0.15, C: 0.15})
 
-        async def personalized(self, seeds, audiences, *, deadline):
-            return {seed: 0.15 * weight for seed, weight in seeds.items()}
+        async def personalized(self, seeds, audiences, *, bound=0.0, deadline):
+            return NodeScores.of({seed: 0.15 * weight for seed, weight in seeds.items()})
 
     async def story() -> None:
         priors = await PriorCache(Islands(), Settings()).priors([A], [A, B], 1, PUBLIC, deadline=Deadline.after(1000))
         assert priors == {A: pytest.approx(math.log(3) / math.log(100)), B: 0.0}
+
+    asyncio.run(story())
+
+
+def test_the_walk_and_what_is_left_out_share_the_bound() -> None:
+    """Of 100 a walk may lie off 4: a bound of a tenth leaves 0.1·(100 − 4) − 4 = 5.6 to leave out, and not 10."""
+
+    class Near(Ranker):
+        async def personalized(self, seeds, audiences, *, bound=0.0, deadline):
+            assert bound == 0.05
+            return replace(NodeScores.of({A: 90.0, B: 6.0, C: 4.0}), error=4.0)
+
+    async def story() -> None:
+        cache = PriorCache(Near(), Settings(prior_l1_bound=0.1))
+        priors = await cache.priors([A], [A, B, C], 1, PUBLIC, deadline=Deadline.after(1000))
+        assert priors[B] == pytest.approx(math.log(6) / math.log(100))
+        assert priors[C] == 0
 
     asyncio.run(story())
 
