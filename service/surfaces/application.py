@@ -53,7 +53,8 @@ def application(
         metrics.problem(problem)
         audit.seen(problem)
 
-    problems = ProblemResponses(retry_after=max(1, settings.breaker_pause // 1000), seen=seen)
+    retry_after = max(1, settings.breaker_pause // 1000)
+    problems = ProblemResponses(retry_after=retry_after, seen=seen, page=console.problem_page)
     is_required = settings.authentication == "required"
     authenticator = authenticator or Authenticator(anonymous(settings), is_required, owner_token)
     toolbox = AuthorizedToolbox(AuditedToolbox(toolbox, audit))

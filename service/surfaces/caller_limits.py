@@ -32,7 +32,7 @@ class Shedding:
             await self.app(scope, receive, send)
             return
         if self.running >= self.most:
-            await self.problems.of(Overloaded(self.most))(scope, receive, send)
+            await self.problems.of(Overloaded(self.most), scope)(scope, receive, send)
             return
         self.running += 1
         try:
@@ -63,7 +63,7 @@ class CallerLimits:
         name, a_minute = self._share(scope["state"]["principal"], scope)
         refusal = await self._refusal(name, a_minute)
         if refusal is not None:
-            await self.problems.of(refusal)(scope, receive, send)
+            await self.problems.of(refusal, scope)(scope, receive, send)
             return
         self.running[name] += 1
         try:

@@ -72,7 +72,7 @@ class HttpLimits:
         except Exception as error:
             if attempt.answered:
                 raise
-            await self.problems.of(error)(scope, receive, send)
+            await self.problems.of(error, scope)(scope, receive, send)
 
     def _bounds(self, scope: Scope) -> BodyBounds:
         upload = self.uploads.get(scope["path"])

@@ -28,7 +28,7 @@ class OwnOrigins:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and (refusal := self._refusal(scope["method"], Headers(scope=scope))):
-            await self.problems.of(refusal)(scope, receive, send)
+            await self.problems.of(refusal, scope)(scope, receive, send)
             return
         await self.app(scope, receive, send)
 

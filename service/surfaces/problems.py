@@ -17,12 +17,15 @@ import structlog
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import Match
+from starlette.types import Scope as StarletteScope
 
 from cypher_guard.violation import Violation
 from service.domain import errors
+from service.domain.results import DiagnosticResult
 from service.domain.principal import Scope
 from service.surfaces.encoding import encode
 
@@ -58,6 +61,7 @@ class Problem(BaseModel):
     engine: str | None = None
     reason: str | None = None
     fields: list[FieldProblem] | None = None
+    diagnostics: list[DiagnosticResult] | None = Field(default=None, description="What a strict publish failed for.")
 
 
 class SurfaceRefused(errors.Refused):
@@ -85,6 +89,15 @@ class MediaTypeRefused(SurfaceRefused):
 
     def __init__(self) -> None:
         super().__init__("The body is read as JSON alone. Send it with Content-Type: application/json.")
+
+
+class VersionRequired(SurfaceRefused):
+    code = "version_required"
+
+    def __init__(self) -> None:
+        super().__init__(
+            'Name the version that this one replaces: send If-Match with the ETag that GET gave, such as "3".'
+        )
 
 
 class OwnerRequired(SurfaceRefused):
@@ -204,6 +217,7 @@ _TABLE: Mapping[type[Exception], _Row] = {
     CredentialsMissing: _Row(401, "Nobody known asks"),
     CredentialsInvalid: _Row(401, "The credentials are not valid"),
     ScopeMissing: _Row(403, "A scope is missing"),
+    VersionRequired: _Row(428, "The version is missing"),
     OwnerRequired: _Row(403, "Not the owner"),
     RateExceeded: _Row(429, "Too many requests"),
     TooManyAtOnce: _Row(429, "Too many requests at once"),
@@ -251,14 +265,23 @@ _WHAT_TO_DO = {
 class ProblemResponses:
     """Errors → responses, for one application.
 
-    retry_after: seconds, sent with what may pass by itself. seen: told of every problem that leaves.
+    retry_after: seconds, sent with what may pass by itself. seen: told of every problem that leaves. page: shows one to
+    a person, in HTML; None: everybody gets JSON.
     """
 
-    def __init__(self, *, retry_after: int, seen: Callable[[Problem], None] = lambda _problem: None) -> None:
+    def __init__(
+        self,
+        *,
+        retry_after: int,
+        seen: Callable[[Problem], None] = lambda _problem: None,
+        page: Callable[[Problem], bytes] | None = None,
+    ) -> None:
         self.retry_after = retry_after
         self.seen = seen
+        self.page = page
 
-    def of(self, error: Exception) -> Response:
+    def of(self, error: Exception, scope: StarletteScope | None = None) -> Response:
+        """scope: of the request, where it is known: a person who went to a page is shown one."""
         problem = problem_of(error)
         self.seen(problem)
         headers = dict(error.headers or {}) if isinstance(error, HTTPException) else {}
@@ -268,6 +291,8 @@ class ProblemResponses:
             headers["Retry-After"] = str(error.retry_after)
         if problem.status in (503, 504):
             headers["Retry-After"] = str(self.retry_after)
+        if self.page and scope is not None and _is_visit(scope):
+            return Response(self.page(problem), problem.status, headers, "text/html")
         return Response(encode(problem, leave_out_none=True), problem.status, headers, MEDIA_TYPE)
 
     def install(self, app: FastAPI) -> None:
@@ -279,7 +304,7 @@ class ProblemResponses:
                 if request.method == HTTPMethod.OPTIONS:
                     return Response(status_code=HTTPStatus.NO_CONTENT, headers=allowed)
                 error.headers = allowed
-            return self.of(error)
+            return self.of(error, request.scope)
 
         for family in (
             errors.Refused,
@@ -306,10 +331,24 @@ def problem_of(error: Exception) -> Problem:
             return _problem(row, error.code, error.message, engine=error.engine, reason=error.reason)
         case errors.Refused():
             return _problem(row, error.code, error.message, suggestion=error.suggestion)
-        case errors.Unavailable() | errors.PublishFailed():
+        case errors.PublishFailed():
+            findings = [DiagnosticResult.of(found) for found in error.diagnostics]
+            return _problem(row, error.code, error.message, diagnostics=findings or None)
+        case errors.Unavailable():
             return _problem(row, error.code, error.message)
         case _:
             return _unforeseen(row, error)
+
+
+_PROGRAMS = ("/v1/", "/content", "/graphql", "/mcp", "/openapi.json", "/catalog", "/xrefmap.yml", "/llms")
+"""Where what is answered is for programs, whoever looks at it."""
+
+
+def _is_visit(scope: StarletteScope) -> bool:
+    """Whether a browser shows the answer as a page: it went there, it did not fetch."""
+    headers = Headers(scope=scope)
+    is_navigation = headers.get("sec-fetch-mode") == "navigate" and "text/html" in headers.get("accept", "")
+    return is_navigation and not str(scope["path"]).startswith(_PROGRAMS)
 
 
 def _methods(request: Request) -> list[str]:

@@ -109,12 +109,12 @@ def test_bars_show_what_each_leg_gave(url, open_page):
     assert notes[1] == f"rank 4 · vote {1 / (K + 4):.5f} · score 0.750"
     fused = (vote(3) + vote(4)) / (2 * vote(1))
     assert notes[2] == f"{fused:.4f} of 1"
-    expect(third.locator(".factors")).to_have_text("moniker × 1.050 for net-8.0 · 2 places up")
+    assert notes[3] == "× 1.050 · for net-8.0 · 2 places up"
     tracks = [track.bounding_box() for track in third.locator(".track").all()]
     parts = [part.bounding_box() for part in third.locator(".part").all()]
     shares = [part["width"] / track["width"] for part, track in zip(parts, tracks, strict=True)]
-    best = 2 * vote(1)
-    assert shares[:3] == pytest.approx([vote(3) / best, vote(4) / best, fused], abs=0.01)
+    best = 2 * vote(1) * max(1, fused * 1.05)
+    assert shares[:3] == pytest.approx([vote(3) / best, vote(4) / best, (vote(3) + vote(4)) / best], abs=0.01)
     assert parts[1]["x"] == pytest.approx(parts[0]["x"] + parts[0]["width"], abs=1)
 
 
@@ -156,6 +156,7 @@ def test_why_not(url, open_page, toolbox):
     page.get_by_label("Its uid").fill("manual.page-30")
     page.keyboard.press("Enter")
     expect(page.locator("#verdict")).to_have_text("It lies deeper than the legs reach. Rank 140 of the lexical leg.")
+    expect(page.locator(".rungs li")).to_have_class(["passed", "passed", "stopped", "unreached", "unreached"])
     assert (toolbox.asked[-1].uid, toolbox.asked[-1].search.text) == ("manual.page-30", "fusion")
     expect(page.locator(".hit")).to_have_count(10)
 
@@ -243,6 +244,54 @@ def test_rows_are_shown_with_what_was_run(url, open_page):
     expect(page.get_by_role("status")).to_contain_text("1 row, and there are more")
 
 
+def test_a_page_that_is_not_there_leads_back(url, open_page):
+    page = open_page(f"{url}/nothing")
+    expect(page.get_by_role("heading", level=1)).to_have_text("No such page")
+    page.get_by_role("main").get_by_role("link", name="Search").press("Enter")
+    expect(page.get_by_role("searchbox")).to_be_focused()
+
+
+def test_an_example_is_run_and_the_refusal_shown(url, open_page):
+    page = open_page(f"{url}/graph")
+    page.get_by_role("link", name="A module and its units, in order").press("Enter")
+    expect(page.get_by_label("Query")).to_have_value(re.compile("^MATCH .u:Unit"))
+    expect(page.get_by_role("cell")).to_have_text(["manual.page-1", "3"])
+
+
+def test_a_uid_is_found_by_its_name(url, open_page):
+    page = open_page(f"{url}/neighbourhood")
+    page.get_by_label("Node").press_sequentially("page")
+    expect(page.locator("datalist option")).to_have_attribute("value", "manual.page-1")
+    expect(page.locator("datalist option")).to_have_attribute("label", "Page 1 · page")
+
+
+def test_filters_stand_beside_the_hits_where_there_is_room(url, open_page):
+    page = open_page(f"{url}/?q=fusion", viewport={"width": 1440, "height": 900})
+    filters, hits = page.locator("#chips").bounding_box(), page.locator("#hits").bounding_box()
+    assert filters["x"] + filters["width"] < hits["x"]
+    assert hits["y"] < 220
+    page.set_viewport_size({"width": 820, "height": 900})
+    filters, hits = page.locator("#chips .chips").bounding_box(), page.locator("#hits").bounding_box()
+    assert filters["y"] + filters["height"] < hits["y"]
+
+
+@pytest.mark.parametrize("width", [360, 820, 1440])
+def test_where_one_is_is_seen_in_the_navigation(url, open_page, width):
+    page = open_page(f"{url}/diagnostics", viewport={"width": width, "height": 740})
+    box = page.locator("nav [aria-current]").bounding_box()
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= width
+
+
+def test_paper_shows_the_answer_without_its_controls(url, open_page):
+    page = open_page(f"{url}/?q=fusion", color_scheme="dark")
+    page.emulate_media(media="print")
+    expect(page.get_by_role("button", name="Search")).to_be_hidden()
+    expect(page.locator(".top nav")).to_be_hidden()
+    expect(page.locator(".hit").first).to_be_visible()
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+
+
 PAGES = {
     "first page": "/",
     "hits": "/?q=fusion&filter=kind%3Dpage&uid=manual.page-30",
@@ -262,6 +311,11 @@ PAGES = {
     "no run": "/runs?id=nothing",
     "compare": "/compare",
     "compared": "/compare?q=fusion&b.off=prior&b.role=developer",
+    "no page": "/nothing",
+    "nothing found": "/?q=fusion&filter=kindz%3Dpage",
+    "where to begin": "/neighbourhood",
+    "no goal": "/learning-path?goal=nobody",
+    "signing in": "/sign-in",
     "neighbourhood": "/neighbourhood?uid=manual.page-1",
     "learning path": "/learning-path?goal=course.second",
     "judging": "/judge?q=fusion",

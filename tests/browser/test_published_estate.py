@@ -48,7 +48,6 @@ def test_the_page_and_the_api_say_the_same(url, open_page):
 
 def test_a_filter_narrows(url, open_page):
     page = open_page(f"{url}/?q=see+the+graph")
-    page.get_by_text("More filters").click()
     before = page.locator(".hit").count()
     page.get_by_label("library").check()
     page.wait_for_url("**filter=product%3Dlibrary")

@@ -146,7 +146,7 @@ def explanation(lexical: int, vector: int) -> HitExplanation:
         prior=0.0,
         prior_places=0,
         factors=[FactorResult(signal="moniker", input="net-8.0", factor=1.05, places=2)],
-        final=rrf / (2 * vote(1)),
+        final=rrf / (2 * vote(1)) * 1.05,
     )
 
 

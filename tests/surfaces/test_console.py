@@ -5,12 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.datastructures import QueryParams
 
-from service.domain.results import FactorResult, HitExplanation, LegRank, LegReport, SearchExplanation
-from service.surfaces.console.bars import at_work, bars, moved
+from service.domain.results import FactorResult, HitExplanation, LegRank, LegReport, SearchExplanation, WhyNotResult
+from service.surfaces.console.bars import bars, moved
 from service.surfaces.console.links import link, safe_url
 from service.surfaces.console.passage import Part, Stretch, excerpt, fenced, marked, pointed
 from service.surfaces.console.search_page import Chip, SearchLink, chips, degradations
-from tests.surfaces.fake_toolbox import explanation, hit, search_result, vote
+from service.surfaces.console.verdict import rungs
+from tests.surfaces.fake_toolbox import GAIN, explanation, hit, search_result, vote
 
 TEXT = st.text(max_size=400)
 HIGHLIGHTS = st.lists(st.tuples(st.integers(-5, 420), st.integers(-5, 420)), max_size=8)
@@ -61,14 +62,16 @@ def test_an_excerpt_goes_where_the_highlights_are():
 
 
 def test_bars_add_up_to_the_fused_score_on_one_scale():
-    lexical, vector, fused, final = bars(explanation(3, 1))
-    best = 2 * vote(1)
+    lexical, vector, fused, moniker, final = bars(explanation(3, 1), GAIN)
+    best = 2 * vote(1) * max(1, (vote(3) + vote(1)) / (2 * vote(1)) * 1.05)
     assert (lexical.start, lexical.width) == pytest.approx((0, vote(3) / best))
     assert (vector.start, vector.width) == pytest.approx((vote(3) / best, vote(1) / best))
     assert fused.width == pytest.approx((vote(3) + vote(1)) / best)
     assert fused.width == pytest.approx(vector.start + vector.width)
     assert lexical.note == "rank 3 · vote 0.01587 · score 12.500"
-    assert final.label == "final"
+    assert (moniker.kind, moniker.note) == ("signal up", "× 1.050 · for net-8.0 · 2 places up")
+    assert moniker.start == pytest.approx(fused.width)
+    assert (final.label, final.width) == ("final", pytest.approx(fused.width + moniker.width))
 
 
 def test_a_single_leg_of_two_earns_half():
@@ -81,7 +84,7 @@ def test_a_single_leg_of_two_earns_half():
         factors=[],
         final=0.5,
     )
-    assert [(bar.label, bar.start, pytest.approx(bar.width)) for bar in bars(told)] == [
+    assert [(bar.label, bar.start, pytest.approx(bar.width)) for bar in bars(told, GAIN)] == [
         ("vector", 0.0, 0.5),
         ("fused", 0.0, 0.5),
     ]
@@ -193,10 +196,39 @@ def test_a_leg_that_is_down_and_one_that_sees_a_part_are_told_apart():
     ]
 
 
-def test_a_signal_that_changes_nothing_is_not_told():
+def test_only_what_was_at_work_is_a_step():
     factors = [
-        FactorResult(signal="age", input=0.6, factor=0.9998, places=0),
+        FactorResult(signal="age", input=None, factor=1.0, places=0),
+        FactorResult(signal="role", input="developer", factor=1.0002, places=0),
         FactorResult(signal="authority", input=0.1, factor=1.0002, places=1),
         FactorResult(signal="moniker", input="net-8.0", factor=0.35, places=0),
     ]
-    assert [factor.signal for factor in at_work(factors)] == ["authority", "moniker"]
+    told = explanation(1, 1).model_copy(update={"factors": factors, "final": 0.35})
+    assert [bar.label for bar in bars(told, GAIN)][3:] == ["authority", "moniker", "final"]
+
+
+def test_the_priors_step_is_what_it_adds_and_the_clamps_what_it_takes():
+    told = explanation(1, 1).model_copy(update={"prior": 0.5, "prior_places": -1, "final": 1.0})
+    prior, moniker, clamp = bars(told, GAIN)[3:6]
+    highest = (1 + GAIN * 0.5) * 1.05
+    assert (prior.kind, prior.note) == ("prior up", f"× {1 + GAIN * 0.5:.3f} · prior 0.500 · 1 place down")
+    assert prior.width == pytest.approx(GAIN * 0.5 / highest)
+    assert moniker.start + moniker.width == pytest.approx(1)
+    assert (clamp.kind, clamp.width) == ("clamp down", pytest.approx((highest - 1) / highest))
+
+
+@pytest.mark.parametrize(
+    ("reason", "states"),
+    [
+        ("filter", ["stopped", *["unreached"] * 4]),
+        ("leg", ["passed", "stopped", *["unreached"] * 3]),
+        ("depth", ["passed", "passed", "stopped", "unreached", "unreached"]),
+        ("unsupported", [*["passed"] * 3, "stopped", "unreached"]),
+        ("hit", ["passed"] * 5),
+    ],
+)
+def test_the_ladder_stops_where_the_node_was_left_out(reason, states):
+    verdict = WhyNotResult(uid="a", locale="en-us", reason=reason, rank=21 if reason == "hit" else None, detail="So.")
+    steps = rungs(verdict)
+    assert [rung.state for rung in steps] == states
+    assert steps[-1].said == ("Among the hits, at rank 21" if reason == "hit" else "Among the hits")

@@ -7,15 +7,16 @@ import pytest
 from starlette.datastructures import QueryParams
 
 from service.domain.errors import EngineUnavailable
-from service.domain.requests import LearningPathRequest, ReplayRequest, RunRequest, SearchRequest
+from service.domain.requests import LearningPathRequest, ListRequest, ReplayRequest, RunRequest, SearchRequest
 from service.domain.results import EdgeResult, LearningStep
 from service.surfaces.console.bars import waterfalls
 from service.surfaces.console.compare import Placed, placed
+from service.surfaces.console.edges import each_once
 from service.surfaces.console.learning import ROW, PathLink, picture
 from service.surfaces.console.neighbourhood import DRAWN, sides
 from service.surfaces.console.profile import ProfileFields, several
 from service.surfaces.console.runs import RunsLink
-from tests.surfaces.fake_toolbox import CLAMP, GAIN, hit, logged_hit, logged_run, vote
+from tests.surfaces.fake_toolbox import CLAMP, GAIN, hit, logged_hit, logged_run, search_result, vote
 
 pytestmark = pytest.mark.anyio
 
@@ -181,9 +182,66 @@ async def test_without_a_choice_the_prior_is_what_differs(client, toolbox):
 
 
 async def test_nothing_is_asked_without_a_question(client, toolbox):
-    for path in ("/compare", "/neighbourhood", "/learning-path", "/compare?q=+"):
+    for path in ("/compare", "/graph", "/compare?q=+"):
         assert (await client.get(path)).status_code == 200
     assert toolbox.asked == []
+
+
+@pytest.mark.parametrize(
+    ("path", "to"),
+    [
+        ("/neighbourhood", "/neighbourhood?uid=manual.page-1&amp;locale=en-us"),
+        ("/learning-path", "/learning-path?goal=manual.page-1"),
+    ],
+)
+async def test_who_knows_no_uid_is_shown_where_to_begin(client, toolbox, path, to):
+    assert f'<a href="{to}" dir="auto">Page 1</a>' in (await client.get(path)).text
+    assert isinstance(toolbox.asked[0], ListRequest)
+    toolbox.failure = EngineUnavailable("kglite", "closed")
+    assert (await client.get(path)).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "to"),
+    [
+        ("/neighbourhood?uid=nobody", "/neighbourhood?uid=manual.page-1&amp;locale=en-us"),
+        ("/learning-path?goal=nobody", "/learning-path?goal=manual.page-1"),
+    ],
+)
+async def test_an_unknown_uid_is_answered_with_those_like_it(client, path, to):
+    answer = await client.get(path)
+    assert answer.status_code == 404
+    assert "Is it one of these?" in answer.text
+    assert f'<a href="{to}" dir="auto">Page 1</a>' in answer.text
+
+
+async def test_what_finds_nothing_names_pages_alike_and_the_way_out_of_filters(client, toolbox):
+    toolbox.answer = search_result([], total=0)
+    text = (await client.get("/?q=pgae&filter=kind%3Dmodule")).text
+    assert 'href="/?q=pgae">Ask without the filters</a>' in text
+    assert '<a href="/node?uid=manual.page-1&amp;locale=en-us" dir="auto">Page 1</a>' in text
+    assert "Is it one of these?" not in (await client.get("/?q=pgae&typing")).text
+
+
+async def test_a_person_sees_a_page_where_a_program_reads_json(client):
+    visit = {"Accept": "text/html,*/*", "Sec-Fetch-Mode": "navigate"}
+    page = await client.get("/nothing", headers=visit)
+    assert (page.status_code, page.headers["content-type"]) == (404, "text/html; charset=utf-8")
+    assert "<h1>No such page</h1>" in page.text
+    for path, headers in (("/nothing", {}), ("/v1/nothing", visit), ("/nothing", {"Accept": "text/html"})):
+        answer = await client.get(path, headers=headers)
+        assert (answer.status_code, answer.headers["content-type"]) == (404, "application/problem+json")
+
+
+async def test_an_edge_that_two_places_say_is_listed_once():
+    edge = EdgeResult(type="xref", uid="a", locale="en-us", title="A", kind="page", direction="out")
+    other = edge.model_copy(update={"direction": "in"})
+    assert each_once([edge, other, edge]) == [edge, other]
+
+
+async def test_columns_of_numbers_are_set_as_such(client):
+    text = (await client.get("/graph?cypher=MATCH+(n)+RETURN+n")).text
+    assert re.findall(r'<td dir="auto"( class="number")?>', text) == ["", ' class="number"']
 
 
 # Who asks

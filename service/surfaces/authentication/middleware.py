@@ -54,7 +54,7 @@ class Authentication:
         is_person = scope["method"] == "GET" and "text/html" in headers.get("accept", "")
         if isinstance(error, AccessRefused) and is_person and self.authenticator.sessions is not None:
             return RedirectResponse(f"{SIGN_IN}?next={quote(_asked_for(scope))}", 303)
-        answer = self.problems.of(error)
+        answer = self.problems.of(error, scope)
         if answer.status_code == 401 and (where := challenge(self.settings, scope["path"])):
             told = answer.headers["WWW-Authenticate"]
             answer.headers["WWW-Authenticate"] = f"{told} {where}" if told == "Bearer" else f"{told}, {where}"

@@ -17,16 +17,20 @@ from cypher_guard.violation import Violation
 from service.domain.errors import PublishFailed, Refused, Unavailable
 from service.domain.principal import Scope
 from service.domain.requests import GraphQueryRequest, NodeRequest, SearchRequest, WhyNotRequest
+from service.domain.results import GraphQueryResult
 from service.settings import Settings
-from service.surfaces.console.bars import at_work, bars, moved
-from service.surfaces.console.guard import shown_plan
+from service.surfaces.console.bars import bars
+from service.surfaces.console.edges import each_once
+from service.surfaces.console.guard import EXAMPLES, shown_plan
 from service.surfaces.console.links import link, safe_url
 from service.surfaces.console.passage import excerpt, fenced, is_cut, marked, pointed
 from service.surfaces.console.profile import LEVELS
 from service.surfaces.console.search_page import SearchLink, chips, degradations
+from service.surfaces.console.starts import alike
+from service.surfaces.console.verdict import rungs
 from service.surfaces.dependencies import Caller, Instruments, Tools
 from service.surfaces.openapi import version
-from service.surfaces.problems import ProblemResponses, problem_of
+from service.surfaces.problems import Problem, ProblemResponses, problem_of
 from service.tools import catalogue
 
 _HERE = Path(__file__).parent
@@ -44,7 +48,6 @@ _templates = jinja2.Environment(
     lstrip_blocks=True,
 )
 _templates.globals.update(
-    at_work=at_work,
     bars=bars,
     degradations=degradations,
     excerpt=excerpt,
@@ -52,14 +55,15 @@ _templates.globals.update(
     is_cut=is_cut,
     levels=LEVELS,
     marked=marked,
-    moved=moved,
     pointed=pointed,
+    rungs=rungs,
     safe_url=safe_url,
     node_link=lambda uid, locale, anchor="": link("/node", anchor, uid=uid, locale=locale),
     around_link=lambda uid, locale: link("/neighbourhood", uid=uid, locale=locale),
     path_link=lambda goal: link("/learning-path", goal=goal),
     run_link=lambda run_id: link("/runs", id=run_id),
     search_link=lambda text: link("/", q=text),
+    graph_link=lambda cypher: link("/graph", cypher=cypher),
     compare_link=lambda text: link("/compare", q=text),
     version=version(),
 )
@@ -69,13 +73,17 @@ _templates.globals.update(
 async def search_page(request: Request, toolbox: Tools, caller: Caller, metrics: Instruments) -> Response:
     """Search: `q`, `filter` (repeated), `cursor`; `uid` asks why that node is no hit."""
     address = SearchLink.read(request.query_params)
+    settings: Settings = request.app.state.settings
     content: dict[str, Any] = {"link": address, "result": None, "chips": {}, "verdict": None, "problem": None}
+    content |= {"gain": settings.prior_gain, "alike": []}
     try:
         if address.is_search:
             search = address.request()
             content["result"] = result = await toolbox.call(catalogue.SEARCH, search, caller)
             metrics.search(result)
             content["chips"] = chips(address, result)
+            if not (result.hits or address.cursor or address.typing):
+                content["alike"] = await alike(address.text, toolbox, caller)
             if address.uid:
                 question = WhyNotRequest(search=_uncut(search), uid=address.uid)
                 content["verdict"] = await toolbox.call(catalogue.WHY_NOT, question, caller)
@@ -100,7 +108,7 @@ async def node_page(
         content["node"] = node = await toolbox.call(catalogue.FETCH, NodeRequest(uid=uid, locale=locale), caller)
     except _ANSWERED as error:
         return failed(request, "node.html", content, error)
-    for edge in node.edges:
+    for edge in each_once(node.edges):
         content["neighbours"].setdefault((edge.type, edge.direction), []).append(edge)
     return rendered("node.html", content)
 
@@ -110,16 +118,26 @@ async def graph_page(
     request: Request, toolbox: Tools, caller: Caller, cypher: Annotated[str, Query()] = ""
 ) -> Response:
     """The guard to try: text, tree, rewritings, rendering and rows, or the refusal with its place."""
-    content: dict[str, Any] = {"cypher": cypher, "rows": None, "plan": None, "problem": None}
+    content: dict[str, Any] = {"cypher": cypher, "rows": None, "plan": None, "problem": None, "examples": ()}
     if not cypher.strip():
-        return rendered("graph.html", content)
+        return rendered("graph.html", content | {"examples": EXAMPLES})
     settings: Settings = request.app.state.settings
     try:
-        content["rows"] = await toolbox.call(catalogue.GRAPH_QUERY, GraphQueryRequest(cypher=cypher), caller)
+        content["rows"] = rows = await toolbox.call(catalogue.GRAPH_QUERY, GraphQueryRequest(cypher=cypher), caller)
+        content["numeric"] = _numeric(rows)
         content["plan"] = shown_plan(cypher, settings, caller)
     except _ANSWERED as error:
         return failed(request, "graph.html", content, error)
     return rendered("graph.html", content)
+
+
+def _numeric(rows: GraphQueryResult) -> set[int]:
+    """The columns that hold numbers and nothing else."""
+    return {
+        at
+        for at, column in enumerate(zip(*rows.rows, strict=True))
+        if all(isinstance(value, int | float) and not isinstance(value, bool) for value in column)
+    }
 
 
 def _uncut(search: SearchRequest) -> SearchRequest:
@@ -138,3 +156,8 @@ def failed(request: Request, template: str, content: dict[str, Any], error: Exce
     problems: ProblemResponses = request.app.state.problems
     problems.seen(problem)
     return rendered(template, content | {"problem": problem}, problem.status)
+
+
+def problem_page(problem: Problem) -> bytes:
+    """A problem of no page in particular, as one that a person can read."""
+    return _templates.get_template("refused.html").render(problem=problem).encode("utf-8", "replace")

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from service.domain.results import FactorResult, HitExplanation, LoggedHit, RunResult
+from service.domain.results import HitExplanation, LoggedHit, RunResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,10 +18,11 @@ class Bar:
     note: str
 
 
-def bars(explain: HitExplanation) -> list[Bar]:
-    """Each leg's vote where the one before it ends, so that they add up to the fused score; then what moved it.
+def bars(explain: HitExplanation, gain: float) -> list[Bar]:
+    """One hit's steps: each leg's vote where the one before it ends, so that they add up to the fused score; then what
+    multiplied it, step by step, to the final one.
 
-    The scale: rrf / rrf_normalised is the best that the live legs could have given.
+    gain: γ of the graph's prior. The scale is what first places of all live legs would earn, or the hit's highest step.
     """
     best = explain.rrf / explain.rrf_normalised if explain.rrf_normalised else 1.0
     rows: list[Bar] = []
@@ -29,23 +31,22 @@ def bars(explain: HitExplanation) -> list[Bar]:
         share = leg.vote / best
         rows.append(Bar(leg.leg, leg.leg, at, share, f"rank {leg.rank} · vote {leg.vote:.5f} · score {leg.score:.3f}"))
         at += share
-    rows.append(Bar("fused", "fused", 0.0, explain.rrf_normalised, f"{explain.rrf_normalised:.4f} of 1"))
+    steps = [
+        _Step(factor.signal, "signal", factor.factor, _input(factor.input) + moved(factor.places), factor.places)
+        for factor in explain.factors
+    ]
+    prior = f" · prior {explain.prior:.3f}{moved(explain.prior_places)}"
     if explain.prior:
-        note = f"{explain.prior:.3f}{moved(explain.prior_places)}"
-        rows.append(Bar("graph prior", "prior", 0.0, explain.prior, note))
-    if explain.prior or any(factor.factor != 1 for factor in explain.factors):
-        rows.append(Bar("final", "final", 0.0, min(explain.final, 1.0), f"{explain.final:.4f}"))
-    return rows
+        steps.insert(0, _Step("graph prior", "prior", 1 + gain * explain.prior, prior, explain.prior_places))
+    rows += _multiplied(explain.rrf_normalised, steps, explain.final)
+    return _scaled(rows, max(1.0, _highest(rows)))
 
 
 def waterfalls(run: RunResult) -> list[list[Bar]]:
     """Each hit of a run, from its legs' votes by all that multiplied them to its final score; one scale for all."""
     stairs = [_stairs(hit, run.gain) for hit in run.hits]
-    highest = max((bar.start + bar.width for rows in stairs for bar in rows), default=1.0) or 1.0
-    return [
-        [Bar(bar.label, bar.kind, bar.start / highest, bar.width / highest, bar.note) for bar in rows]
-        for rows in stairs
-    ]
+    highest = max((_highest(rows) for rows in stairs), default=1.0) or 1.0
+    return [_scaled(rows, highest) for rows in stairs]
 
 
 def _stairs(hit: LoggedHit, gain: float) -> list[Bar]:
@@ -56,19 +57,52 @@ def _stairs(hit: LoggedHit, gain: float) -> list[Bar]:
         share = leg.vote / votes * hit.rrf_normalised
         rows.append(Bar(leg.leg, leg.leg, at, share, f"rank {leg.rank} · score {leg.score:.3f}"))
         at += share
-    rows.append(Bar("fused", "fused", 0.0, hit.rrf_normalised, f"{hit.rrf_normalised:.4f} of 1"))
-    at = hit.rrf_normalised
-    steps = [("graph prior", "prior", 1 + gain * hit.prior, f"prior {hit.prior:.3f}")] if hit.prior else []
-    steps += [(f.signal, "signal", f.factor, "" if f.input is None else f"for {f.input}") for f in hit.factors]
-    for label, kind, factor, note in steps:
-        if f"{factor:.3f}" != "1.000":
-            said = f"× {factor:.3f}" + (f" · {note}" if note else "")
-            rows.append(_step(label, kind, at, at * factor, said))
-        at *= factor
-    if abs(at - hit.final) > _SEEN * max(at, hit.final):
-        rows.append(_step("clamp", "clamp", at, hit.final, "factors above 1 are held to the clamp"))
-    rows.append(Bar("final", "final", 0.0, hit.final, f"{hit.final:.4f}"))
+    steps = [_Step("graph prior", "prior", 1 + gain * hit.prior, f" · prior {hit.prior:.3f}")] if hit.prior else []
+    steps += [_Step(factor.signal, "signal", factor.factor, _input(factor.input)) for factor in hit.factors]
+    return rows + _multiplied(hit.rrf_normalised, steps, hit.final)
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """What multiplies a score. `places`: by how many it moved the hit."""
+
+    label: str
+    kind: str
+    factor: float
+    note: str
+    places: int = 0
+
+    @property
+    def is_seen(self) -> bool:
+        """Whether it changed the score by what three decimals show, or moved the hit."""
+        return self.places != 0 or f"{self.factor:.3f}" != "1.000"
+
+
+def _multiplied(fused: float, steps: Sequence[_Step], final: float) -> list[Bar]:
+    """The fused score, each step from the one before it, what the clamp took, and the final score."""
+    rows = [Bar("fused", "fused", 0.0, fused, f"{fused:.4f} of 1")]
+    at = fused
+    for step in steps:
+        if step.is_seen:
+            rows.append(_step(step.label, step.kind, at, at * step.factor, f"× {step.factor:.3f}{step.note}"))
+        at *= step.factor
+    if abs(at - final) > _SEEN * max(at, final):
+        rows.append(_step("clamp", "clamp", at, final, "factors above 1 are held to the clamp"))
+    if len(rows) > 1:
+        rows.append(Bar("final", "final", 0.0, final, f"{final:.4f}"))
     return rows
+
+
+def _highest(rows: Sequence[Bar]) -> float:
+    return max((bar.start + bar.width for bar in rows), default=1.0)
+
+
+def _scaled(rows: Sequence[Bar], highest: float) -> list[Bar]:
+    return [Bar(bar.label, bar.kind, bar.start / highest, bar.width / highest, bar.note) for bar in rows]
+
+
+def _input(value: Any) -> str:
+    return "" if value is None else f" · for {value}"
 
 
 _SEEN = 0.0005
@@ -77,11 +111,6 @@ _SEEN = 0.0005
 
 def _step(label: str, kind: str, before: float, after: float, note: str) -> Bar:
     return Bar(label, f"{kind} {'up' if after >= before else 'down'}", min(before, after), abs(after - before), note)
-
-
-def at_work(factors: Sequence[FactorResult]) -> list[FactorResult]:
-    """The signals that changed the score by what three decimals show, or moved the hit."""
-    return [factor for factor in factors if factor.places or f"{factor.factor:.3f}" != "1.000"]
 
 
 def moved(places: int) -> str:

@@ -9,6 +9,24 @@ from service.bootstrap import graph_profile
 from service.domain.principal import Principal
 from service.settings import Settings
 
+EXAMPLES = (
+    (
+        "A module and its units, in order",
+        "MATCH (u:Unit)-[r:partOf]->(m:Module) RETURN m.title AS module, r.ordinal AS place, u.title AS unit"
+        " ORDER BY module, place LIMIT 20",
+    ),
+    (
+        "What most pages link to",
+        "MATCH (p:Page)-[:xref]->(t) RETURN t.title AS title, count(p) AS pages ORDER BY pages DESC LIMIT 10",
+    ),
+    (
+        "Pages that were moved, and where to",
+        "MATCH (old:Retired)-[:supersededBy]->(new) RETURN old.uid AS old, new.title AS new LIMIT 10",
+    ),
+    ("What the guard refuses, and how it says so", "MATCH (a)-[:requires*]->(b) RETURN a, b"),
+)
+"""What each is for, and its text."""
+
 
 @dataclass(frozen=True, slots=True)
 class ShownPlan:

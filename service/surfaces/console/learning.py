@@ -8,12 +8,13 @@ from fastapi import APIRouter, Request
 from starlette.datastructures import QueryParams
 from starlette.responses import Response
 
-from service.domain.errors import Refused, Unavailable
+from service.domain.errors import NodeUnknown, Refused, Unavailable
 from service.domain.requests import LearningPathRequest
 from service.domain.results import LearningStep
 from service.surfaces.console import failed, rendered
 from service.surfaces.console.links import encoded
 from service.surfaces.console.profile import LEVELS, several
+from service.surfaces.console.starts import alike, starting_points
 from service.surfaces.dependencies import Caller, Tools
 from service.tools import catalogue
 
@@ -104,10 +105,14 @@ async def learning_path_page(request: Request, toolbox: Tools, caller: Caller) -
     """`goal` is a uid, or a skill's title; `known`, `level`, `minutes`, `locale` are the learner's."""
     address = PathLink.read(request.query_params)
     content: dict[str, Any] = {"link": address, "levels": LEVELS, "result": None, "problem": None}
+    content |= {"starts": (), "alike": ()}
     if not address.goal:
-        return rendered("learning_path.html", content)
+        return rendered("learning_path.html", content | {"starts": await starting_points(toolbox, caller)})
     try:
         result = await toolbox.call(catalogue.LEARNING_PATH, address.request(), caller)
+    except NodeUnknown as error:
+        content["alike"] = await alike(address.goal, toolbox, caller)
+        return failed(request, "learning_path.html", content, error)
     except (Refused, Unavailable) as error:
         return failed(request, "learning_path.html", content, error)
     titles = {step.uid: step.title for step in result.steps}

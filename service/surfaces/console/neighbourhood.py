@@ -7,10 +7,12 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from service.domain.errors import Refused, Unavailable
+from service.domain.errors import NodeUnknown, Refused, Unavailable
 from service.domain.requests import NodeRequest
 from service.domain.results import EdgeResult
 from service.surfaces.console import failed, rendered
+from service.surfaces.console.edges import each_once
+from service.surfaces.console.starts import alike, starting_points
 from service.surfaces.dependencies import Caller, Tools
 from service.tools import catalogue
 
@@ -62,7 +64,7 @@ def sides(edges: Sequence[EdgeResult]) -> tuple[Side, Side]:
 
 def _groups(edges: Sequence[EdgeResult], direction: str) -> list[Group]:
     found: dict[str, list[EdgeResult]] = {}
-    for edge in edges:
+    for edge in each_once(edges):
         if edge.direction == direction:
             found.setdefault(edge.type, []).append(edge)
     return [Group(type, found[type]) for type in sorted(found)]
@@ -98,11 +100,14 @@ async def neighbourhood_page(
     locale: Annotated[str | None, Query()] = None,
 ) -> Response:
     """One node's edges, by type and direction, each leading to the next node's own neighbourhood."""
-    content: dict[str, Any] = {"node": None, "uid": uid, "problem": None}
+    content: dict[str, Any] = {"node": None, "uid": uid, "problem": None, "starts": (), "alike": ()}
     if not uid.strip():
-        return rendered("neighbourhood.html", content)
+        return rendered("neighbourhood.html", content | {"starts": await starting_points(toolbox, caller)})
     try:
         node = await toolbox.call(catalogue.FETCH, NodeRequest(uid=uid.strip(), locale=locale), caller)
+    except NodeUnknown as error:
+        content["alike"] = await alike(uid, toolbox, caller)
+        return failed(request, "neighbourhood.html", content, error)
     except (Refused, Unavailable) as error:
         return failed(request, "neighbourhood.html", content, error)
     inward, outward = sides(node.edges)

@@ -61,6 +61,11 @@ class SearchLink:
         return replace(self, cursor=cursor, uid="")
 
     @property
+    def unfiltered(self) -> "SearchLink":
+        """The same question over the whole estate."""
+        return replace(self, filters=(), cursor=None, uid="")
+
+    @property
     def compared(self) -> str:
         """The same question on the page that puts two ways of asking it side by side."""
         filters = (("filter", f"{name}={value}") for name, value in self.filters)

@@ -8,8 +8,11 @@ const REPLACED = ["chips", "status", "answer"];
 const form = document.getElementById("ask");
 const box = document.getElementById("q");
 
+const roomy = matchMedia("(min-width: 62.01rem)"); // there is room for every filter
+
 let asking = null; // the request under way: a newer one ends it, and with it the server's work
 let waiting = 0;
+let naming = 0;
 
 if (form) {
   box.addEventListener("input", () => later());
@@ -27,6 +30,47 @@ document.addEventListener("keydown", steer);
 const live = document.getElementById("live");
 if (live) keepFresh();
 
+document.querySelector(".top nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+document.addEventListener("input", (event) => event.target.matches("[data-names]") && laterNames(event.target));
+if (roomy.matches) openFilters();
+
+function openFilters() {
+  const filters = document.getElementById("filters");
+  if (filters) filters.open = true;
+}
+
+// Uids of the name that is typed, for a field that takes one.
+function laterNames(field) {
+  clearTimeout(naming);
+  naming = setTimeout(() => offerNames(field), PAUSE);
+}
+
+async function offerNames(field) {
+  const text = field.value.trim();
+  const found = await named(text, 8);
+  if (field.value.trim() !== text) return;
+  field.list ?? field.setAttribute("list", listFor(field));
+  field.list.replaceChildren(
+    ...found.map((one) => Object.assign(document.createElement("option"), { value: one.uid, label: `${one.title || one.uid} · ${one.kind}` })),
+  );
+}
+
+function listFor(field) {
+  const list = document.createElement("datalist");
+  list.id = `names-of-${field.name}`;
+  field.after(list);
+  return list.id;
+}
+
+async function named(text, limit) {
+  try {
+    const response = text ? await fetch(`/v1/suggest?${new URLSearchParams({ q: text, limit })}`) : null;
+    return response?.ok ? (await response.json()).suggestions : [];
+  } catch {
+    return []; // Names are a convenience: without them the search says what is wrong.
+  }
+}
+
 function later() {
   clearTimeout(waiting);
   waiting = setTimeout(() => {
@@ -38,13 +82,7 @@ function later() {
 // Pages whose name the text may become, under the box; the text itself is asked for besides.
 async function suggest(text) {
   const names = document.getElementById("names");
-  let found = [];
-  try {
-    const response = text ? await fetch(`/v1/suggest?${new URLSearchParams({ q: text, limit: 4 })}`) : null;
-    if (response?.ok) found = (await response.json()).suggestions;
-  } catch {
-    // Names are a convenience: without them the search says what is wrong.
-  }
+  const found = await named(text, 4);
   if (box.value.trim() !== text) return;
   names.replaceChildren(...found.map(nameLink));
   names.hidden = found.length === 0;
@@ -106,7 +144,7 @@ function replace(id, page) {
     old.textContent = fresh.textContent.trim();
     return;
   }
-  const opened = id === "chips" && document.getElementById("filters")?.open;
+  const opened = id === "chips" && (document.getElementById("filters")?.open ?? roomy.matches);
   const focused = id === "chips" && old.contains(document.activeElement) ? document.activeElement.value : null;
   old.replaceChildren(...fresh.childNodes);
   if (opened && old.querySelector("#filters")) old.querySelector("#filters").open = true;
