@@ -181,7 +181,8 @@ async def _ask(told: Soak, client: httpx.AsyncClient, question: Question, is_cla
         told.judge.fault(f"status {answer.status_code}", f"{question.name}: {answer.text}")
         return
     if answer.status_code != 304:
-        learn(known, told.judge.hear(question, answer.text, is_classed), answer.headers.get("etag"))
+        heard = told.judge.hear(question, answer.text, is_classed)
+        learn(known, question, heard, answer.headers.get("etag"))
 
 
 def _code(answer: httpx.Response) -> str:

@@ -234,12 +234,13 @@ OPERATORS: Mapping[Ask, int] = {
 }
 
 
-def learn(known: Known, answer: Any, tag: str | None) -> None:
+def learn(known: Known, question: Question, answer: Any, tag: str | None) -> None:
     """Keep what a later question is made of."""
-    if tag is not None:
+    if question.name == "search by link":
         known.tag = tag
     if isinstance(answer, dict):
-        known.cursor = answer.get("nextCursor") or known.cursor
+        if question.name in ("search, first page", "search, next page"):
+            known.cursor = answer.get("nextCursor")
         if answer.get("runs"):
             known.run = answer["runs"][0]["runId"]
 

@@ -62,6 +62,12 @@ class Settings(BaseModel):
         (), "Origins, such as https://chat.example.org, of web pages that may call /mcp; this machine's own always may."
     )
     connections: int = _row(256, "Most connections at once; one more is answered 503.", "connections", ge=1)
+    memory_heaps: int = _row(
+        2,
+        "Heaps that the threads of a server share, where the C library is glibc; 0 leaves it to glibc.",
+        "heaps",
+        ge=0,
+    )
     startup_deadline: int = _row(10_000, "Time a command waits for the owner of the data folder.", "milliseconds", ge=0)
 
     # Access

@@ -23,6 +23,7 @@ from service.surfaces.application import application
 from service.surfaces.audit import Audit, AuditedToolbox
 from service.surfaces.authentication import check, open_authenticator
 from service.surfaces.command_line.access import own, refuse_where_served
+from service.surfaces.command_line.heaps import share_heaps
 from service.surfaces.command_line.output import Output, printable
 from service.surfaces.command_line.pages import publish_page
 from service.surfaces.logging import LoggedToolbox, configure_logging
@@ -46,6 +47,7 @@ async def serve(settings: Settings, data: Path, output: Output, estates: Sequenc
     Raises SettingInvalid for an address beyond loopback without authentication, AddressUnavailable, DataFolderHeld, or
     what a publish raises; else returns when a signal has stopped the server and the stores are closed.
     """
+    share_heaps(settings.memory_heaps)
     recent = RecentLines(settings.support_lines)
     configure_logging("info", recent=recent)
     check(settings)
