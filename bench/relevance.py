@@ -97,7 +97,7 @@ async def measure(case: Case, legs: tuple[str, ...]) -> None:
         rankings = await _rankings(case, judged, toolbox, legs)
     scores: dict[str, Scores] = {}
     for leg, found in rankings.items():
-        scores[leg] = await _score(case, judged, leg, found)
+        scores[leg] = await score_of(case, judged, leg, found)
         means = scores[leg].means
         say(
             Measurement(f"{case.name}, {NAMES[leg]}", means["nDCG@10"], "nDCG@10", case.independent.get(leg)),
@@ -138,7 +138,7 @@ def _require_whole(window: Window) -> None:
         raise SystemExit(f"What is measured has to be whole, and it is not: {'; '.join(map(str, missing))}")
 
 
-async def _score(case: Case, judged: EvaluationSet, leg: str, found: Mapping[str, Sequence[str]]) -> Scores:
+async def score_of(case: Case, judged: EvaluationSet, leg: str, found: Mapping[str, Sequence[str]]) -> Scores:
     async def search(query: Query) -> Sequence[str]:
         return found[query.id]
 

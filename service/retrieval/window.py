@@ -16,7 +16,7 @@ from service.domain.requests import SearchRequest
 from service.domain.snapshots import EMPTY_ROOT, Snapshot
 from service.observation import Kind, Observer, Work
 from service.ports import PassageHit
-from service.retrieval import evidence
+from service.retrieval import coverage, evidence
 from service.retrieval.anchors import Anchor, find_anchors
 from service.retrieval.cards import Card
 from service.retrieval.engines import LEXICAL, VECTOR, Retrieval
@@ -91,11 +91,20 @@ async def open_window(
     if not live:
         reasons = "; ".join(degraded(runs))
         raise AllLegsDown(f"No retriever can answer now ({reasons}). Try again in a moment.")
-    (cards, graph_failure), (unsupported, unjudged) = await asyncio.gather(
+    (cards, graph_failure), (unsupported, unjudged), unseen = await asyncio.gather(
         timings.measure("verify", _verify(live, snapshot, principal, retrieval, deadline)),
         timings.measure("evidence", _unsupported(text, runs, scope, snapshot, retrieval, deadline)),
+        coverage.unseen(live, scope, retrieval, deadline),
     )
-    rankings = [Ranking(run.leg.name, run.leg.weight, _current(run.hits, cards)) for run in live]
+    rankings = [
+        Ranking(
+            run.leg.name,
+            run.leg.weight,
+            _current(run.hits, cards),
+            unseen if run.leg.name == VECTOR else frozenset(),
+        )
+        for run in live
+    ]
     fused = fuse(rankings, k=settings.fusion_k)
     if unsupported:
         fused = [node for node in fused if any(vote.leg != VECTOR for vote in node.votes)]
@@ -211,30 +220,9 @@ async def _legs(
             settings.vector_deadline,
             retrieval.breakers[VECTOR],
             vector,
-            await _shortfall(retrieval, snapshot, deadline),
+            await coverage.shortfall(retrieval, snapshot, deadline),
         ),
     ]
-
-
-async def _shortfall(retrieval: Retrieval, snapshot: Snapshot, deadline: Deadline) -> str | None:
-    """How much of the snapshot the vectors cover while they fill in; a snapshot that was covered once stays so.
-
-    Nobody waits for the count of an engine that keeps failing.
-    """
-    if snapshot.passages == 0 or retrieval.covered_generation == snapshot.generation:
-        return None
-    unknown = "how much of the snapshot is indexed could not be asked"
-    if retrieval.breakers[VECTOR].has_opened:
-        return unknown
-    try:
-        async with asyncio.timeout(deadline.at_most(retrieval.settings.vector_deadline).seconds_left):
-            held = await retrieval.vectors.count(snapshot.generation)
-    except (TimeoutError, EngineUnavailable):
-        return unknown
-    if held >= snapshot.passages:
-        retrieval.covered_generation = snapshot.generation
-        return None
-    return f"{100 * held // snapshot.passages} % indexed"
 
 
 async def _anchors(

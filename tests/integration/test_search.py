@@ -17,6 +17,7 @@ from service.domain.errors import (
     QueryMalformed,
     QueryTooLong,
 )
+from service.domain.graph import NodeIdentity
 from tests.application import PAGES, Application, running, write_estate
 
 
@@ -180,6 +181,50 @@ def test_a_leg_that_is_down_is_named_and_the_other_answers(tmp_path: Path, monke
         result = application.search("install")
         assert result.hits[0].uid == "install"
         assert result.degraded == ["vector: it is gone"]
+
+
+def without_vectors(application: Application, *kept: str) -> None:
+    """As while the vectors fill in: those of all but these nodes are not there yet."""
+    retrieval = application.tools.retrieval
+    gone = [
+        (NodeIdentity(node.uid, node.locale), node.content_hash)
+        for node in application.nodes(limit=100).nodes
+        if node.uid not in kept and node.content_hash is not None
+    ]
+    application.run(retrieval.vectors.remove(gone))
+    retrieval.covered_generation = -1
+
+
+def test_a_node_without_a_vector_stands_where_the_words_put_it_while_the_vectors_fill_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One page in five has its vector, and is not put before those that answer better only for that."""
+    front = "---\nuid: page-{0}\n---\n# Page {0}\n\n"
+    pages = {f"{n}.md": front.format(n) + "Install the archive. " * (5 - n) + "Other words.\n" for n in range(5)}
+    with running(tmp_path / "data") as application:
+        application.publish(write_estate(tmp_path / "estate", pages))
+        retrieval = application.tools.retrieval
+
+        async def down(*_args: object, **_fields: object) -> None:
+            raise EngineUnavailable("qdrant-edge", "it is gone")
+
+        with monkeypatch.context() as patched:
+            patched.setattr(retrieval.vectors, "search", down)
+            by_words = application.uids("install archive")
+        assert len(by_words) == 5
+        last = by_words.pop()
+        without_vectors(application, last)
+        filling = application.search("install archive", explain=True)
+        assert any("% indexed" in note for note in filling.degraded)
+        found = [hit.uid for hit in filling.hits]
+        assert (found[0], [uid for uid in found if uid != last]) == (by_words[0], by_words)
+        first = filling.hits[0].explain
+        assert first is not None
+        assert [leg.leg for leg in first.legs] == ["lexical"]
+        assert first.rrf_normalised == pytest.approx(1.0)
+        with monkeypatch.context() as patched:
+            patched.setattr(retrieval.vectors, "passages", down)
+            assert application.uids("install archive") == found
 
 
 def test_with_the_graph_down_hits_are_served_unverified(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,7 +37,9 @@ class FactorResult(Result):
 
 class HitExplanation(Result):
     legs: list[LegRank]
-    rrf: float = Field(description="Σ weight / (k + rank)")
+    rrf: float = Field(
+        description="Σ weight / (k + rank). Where a leg can't see the node yet, the others' votes stand for its own."
+    )
     rrf_normalised: float = Field(description="rrf over the best possible, in (0, 1]")
     prior: float
     prior_places: int = Field(description="Places that the prior moved the hit by; up is positive.")
