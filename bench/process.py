@@ -1,5 +1,6 @@
 """What a process and its data folder take, read from outside."""
 
+import contextlib
 import os
 import statistics
 from collections.abc import Sequence
@@ -39,9 +40,10 @@ def read(pid: int, data: Path, seconds: float) -> Reading:
 
 def family(pid: int) -> list[int]:
     """The process and all that it has begun, as far as they live."""
-    begun = []
+    begun: list[int] = []
     for thread in Path(f"/proc/{pid}/task").iterdir():
-        begun += [int(child) for child in (thread / "children").read_text().split()]
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # a thread that has ended since
+            begun += [int(child) for child in (thread / "children").read_text().split()]
     return [pid, *(member for child in begun for member in family(child))]
 
 
