@@ -4,6 +4,10 @@ A surface maps the three families in one place: `Refused` (the request is at fau
 (an engine or the data folder is: 503, exit 1), `PublishFailed` (nothing was published: exit 1).
 """
 
+from collections.abc import Sequence
+
+from service.domain.diagnostics import Diagnostic
+
 
 class Refused(Exception):
     """The request can't be answered as it stands. `code` is stable; `message` says what is wrong and what to do."""
@@ -232,13 +236,14 @@ class DataFolderVersionUnknown(Unavailable):
 
 
 class PublishFailed(Exception):
-    """Nothing was published: the old snapshot goes on answering."""
+    """Nothing was published: the old snapshot goes on answering. `diagnostics`: the findings that it failed for."""
 
     code = "publish_failed"
 
-    def __init__(self, message: str) -> None:
+    def __init__(self, message: str, diagnostics: Sequence[Diagnostic] = ()) -> None:
         super().__init__(message)
         self.message = message
+        self.diagnostics = tuple(diagnostics)
 
 
 class PublishInProgress(PublishFailed):

@@ -126,7 +126,7 @@ class Publisher:
     ) -> PublishResult:
         plan = await self.planner.reading(reading)
         if strict:
-            _refuse_findings(plan.diagnostics)
+            _refuse_findings(plan.diagnostics, self.settings.kept_diagnostics)
         result = await self._finish(plan, dry_run, started, progress)
         if not dry_run:
             await self.store.keep_diagnostics(self._diagnostics(plan, reading.docsets))
@@ -221,11 +221,20 @@ class Publisher:
         )
 
 
-def _refuse_findings(diagnostics: Sequence[Diagnostic]) -> None:
-    counts = Counter(d.severity for d in diagnostics if d.severity is not Severity.NOTE)
-    if counts:
-        said = ", ".join(f"{count} of severity {severity}" for severity, count in sorted(counts.items()))
-        raise PublishFailed(f"Nothing was published: strict, and there were findings ({said}). A dry run lists them.")
+def _refuse_findings(diagnostics: Sequence[Diagnostic], most: int) -> None:
+    """Raises PublishFailed for what is graver than a note; the error lists `most` of it, the gravest first."""
+    grave = list(Severity)
+    found = sorted(
+        (found for found in diagnostics if found.severity is not Severity.NOTE),
+        key=lambda found: (grave.index(found.severity), found),
+    )
+    if found:
+        counts = Counter((found.severity, found.code) for found in found)
+        said = ", ".join(f"{severity} {code} {count}" for (severity, code), count in counts.items())
+        raise PublishFailed(
+            f"Nothing was published: strict, and there were findings ({said}). Mend them, or publish without strict.",
+            found[:most],
+        )
 
 
 def _result(plan: Plan, embedded: int, dry_run: bool, seconds: float) -> PublishResult:

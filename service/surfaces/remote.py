@@ -10,10 +10,19 @@ from pydantic import ValidationError
 
 from cypher_guard.violation import CODES, Violation
 from service.domain import errors
+from service.domain.diagnostics import Diagnostic
 from service.domain.principal import Principal
 from service.domain.progress import Progress, silent
 from service.domain.requests import DoctorRequest, PublishRequest, Request, RollbackRequest
-from service.domain.results import DiagnosticsResult, DoctorResult, PublishResult, ReadinessResult, Result, RootsResult
+from service.domain.results import (
+    DiagnosticResult,
+    DiagnosticsResult,
+    DoctorResult,
+    PublishResult,
+    ReadinessResult,
+    Result,
+    RootsResult,
+)
 from service.domain.submission import MissingRequest, MissingResult, Submission
 from service.settings import Settings
 from service.surfaces.support import SupportResult
@@ -178,11 +187,22 @@ def _raised_elsewhere(
         fields["suggestion"] = suggestion
     if issubclass(kind, errors.EngineUnavailable):
         fields |= {"engine": str(problem.get("engine") or ""), "reason": str(problem.get("reason") or "")}
+    if issubclass(kind, errors.PublishFailed):
+        fields["diagnostics"] = _diagnostics(problem)
     if code and code != getattr(kind, "code", None):
         fields["code"] = code
     for name, value in fields.items():
         setattr(error, name, value)
     return error
+
+
+def _diagnostics(problem: Mapping[str, Any]) -> tuple[Diagnostic, ...]:
+    """What a strict publish failed for; nothing where the server says it in words of another version."""
+    try:
+        found = [DiagnosticResult.model_validate(value) for value in problem.get("diagnostics") or ()]
+        return tuple(each.diagnostic() for each in found)
+    except (TypeError, ValueError):
+        return ()
 
 
 def _kinds(*families: type[Exception]) -> Iterator[type[Exception]]:

@@ -111,13 +111,25 @@ def test_a_dry_run_says_what_would_change_and_changes_nothing(tmp_path: Path) ->
         assert application.nodes().total == 0
 
 
-def test_strict_refuses_before_anything_is_written(tmp_path: Path) -> None:
-    estate = write_estate(tmp_path / "estate", {"a.md": "# A\n\nSee [nothing](nowhere.md).\n"})
+def test_strict_refuses_before_anything_is_written_and_lists_what_is_wrong(tmp_path: Path) -> None:
+    pages = {
+        "a.md": "# A\n\nSee [nothing](nowhere.md).\n\n[!code-sql[](gone.sql)]\n",
+        "b.md": "---\nuid: [\n---\n# B\n",
+    }
+    estate = write_estate(tmp_path / "estate", pages)
     with running(tmp_path / "data") as application:
-        with pytest.raises(PublishFailed, match="strict"):
+        with pytest.raises(PublishFailed, match="strict") as failure:
             application.publish(estate, strict=True)
+        assert "(error front_matter_invalid 1, warning link_broken 1)" in failure.value.message
+        assert "(error front_matter_invalid 1, warning link_broken 1)" in failure.value.message
+        # A note, such as of a snippet whose source lies elsewhere, fails nothing.
+        assert [(found.code, found.file, found.line, found.column) for found in failure.value.diagnostics] == [
+            ("front_matter_invalid", "b.md", 3, 1),
+            ("link_broken", "a.md", 3, 15),
+        ]
+        assert all(found.fix for found in failure.value.diagnostics)
         assert application.nodes().total == 0
-        assert application.publish(estate).added == 1
+        assert application.publish(estate).added == 2
 
 
 def test_what_is_no_estate_is_refused(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from cypher_guard.violation import Violation
 from service.domain import errors
+from service.domain.diagnostics import Diagnostic, Severity
 from service.domain.requests import (
     CallerProfile,
     GraphQueryRequest,
@@ -243,6 +244,40 @@ def test_a_publish_with_errors_among_its_findings_is_partly_done(toolbox, docume
     ended, answer = document("publish", "manual")
     assert ended == code
     assert answer["diagnostics"] == [finding.model_dump(by_alias=True)]
+
+
+FOUND = [
+    Diagnostic("docs/a b.md", 3, "link_broken", "There is no 'x'.", Severity.WARNING, 7, "Did you mean y?"),
+    Diagnostic("docs/toc.yml", 1, "toc_cycle", "It refers to itself.", Severity.WARNING, 2, "Take it out."),
+]
+
+
+def test_a_strict_publish_lists_what_it_failed_for(toolbox, command, document, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    toolbox.failure = errors.PublishFailed("Nothing was published: strict.", FOUND)
+    code, out, err = command("publish", "manual", "--strict", "--sarif", "found.sarif")
+    assert (code, out) == (1, "")
+    assert err.splitlines()[-3:] == [
+        "docs/a b.md:3:7: warning link_broken: There is no 'x'. Did you mean y?",
+        "docs/toc.yml:1:2: warning toc_cycle: It refers to itself. Take it out.",
+        "publish_failed: Nothing was published: strict.",
+    ]
+    (run,) = json.loads((tmp_path / "found.sarif").read_text())["runs"]
+    assert [result["ruleId"] for result in run["results"]] == ["link_broken", "toc_cycle"]
+    code, answer = document("publish", "manual", "--strict")
+    assert code == 1
+    assert answer["error"]["diagnostics"] == [
+        {
+            "severity": "warning",
+            "code": "link_broken",
+            "file": "docs/a b.md",
+            "line": 3,
+            "column": 7,
+            "message": "There is no 'x'.",
+            "fix": "Did you mean y?",
+        },
+        DiagnosticResult.of(FOUND[1]).model_dump(by_alias=True),
+    ]
 
 
 def test_progress_of_a_publish_goes_to_stderr(toolbox, command):

@@ -20,6 +20,7 @@ def made(kind: type[Exception]) -> Exception:
     error = kind.__new__(kind)
     for name in ("message", "engine", "reason", "suggestion"):
         setattr(error, name, f"the {name}")
+    error.diagnostics = ()
     return error
 
 

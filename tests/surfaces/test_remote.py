@@ -1,12 +1,14 @@
 """The client of a server that owns the data folder, over the real HTTP application."""
 
 import json
+from dataclasses import replace
 
 import httpx
 import pytest
 
 from cypher_guard.violation import Violation
 from service.domain import errors
+from service.domain.diagnostics import Diagnostic, Severity
 from service.domain.principal import ANONYMOUS
 from service.domain.requests import (
     GraphQueryRequest,
@@ -105,7 +107,9 @@ def every_error():
     ]
     engines = [errors.EngineUnavailable("tantivy", "disk"), errors.EngineLate("kglite")]
     violation = Violation("unbounded", "No end.", line=2, column=7, excerpt="-[*]->", suggestion="*1..4")
-    return [*plain, *unavailable, *engines, violation]
+    found = Diagnostic("docs/a.md", 3, "link_broken", "There is no 'x'.", Severity.WARNING, 7, "Did you mean y?")
+    strict = errors.PublishFailed("Nothing was published: strict.", [found, replace(found, severity=Severity.ERROR)])
+    return [*plain, *unavailable, *engines, violation, strict]
 
 
 @pytest.mark.parametrize("error", every_error(), ids=lambda error: getattr(error, "code", ""))

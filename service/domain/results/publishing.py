@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from service.domain.diagnostics import Diagnostic
+from service.domain.diagnostics import Diagnostic, Severity
 from service.domain.results.result import Result
 
 
@@ -26,6 +26,10 @@ class DiagnosticResult(Result):
             message=found.message,
             fix=found.fix,
         )
+
+    def diagnostic(self) -> Diagnostic:
+        """The inverse of `of`; raises ValueError for a severity that is none."""
+        return Diagnostic(self.file, self.line, self.code, self.message, Severity(self.severity), self.column, self.fix)
 
 
 class DiagnosticCount(Result):

@@ -6,6 +6,7 @@ from typer import TyperException
 
 from cypher_guard.violation import Violation
 from service.domain.errors import PublishFailed, Refused, Unavailable
+from service.domain.results import DiagnosticResult
 
 DONE = 0
 FAILED = 1
@@ -37,19 +38,23 @@ def is_foreseen(error: Exception) -> bool:
 
 
 def error_document(error: Exception) -> dict[str, Any]:
-    """The one JSON document of a command that did not succeed; a field that the error does not have is null."""
+    """The one JSON document of a command that did not succeed; a field that the error does not have is null.
+
+    `diagnostics` are there where a strict publish failed for them.
+    """
     code = getattr(error, "code", None)
     if code is None:
         code = "usage" if exit_code(error) == USAGE else "internal"
-    return {
-        "error": {
-            "code": str(code),
-            "message": error_message(error),
-            "suggestion": getattr(error, "suggestion", None),
-            "line": getattr(error, "line", None) or None,
-            "column": getattr(error, "column", None) or None,
-        }
+    document = {
+        "code": str(code),
+        "message": error_message(error),
+        "suggestion": getattr(error, "suggestion", None),
+        "line": getattr(error, "line", None) or None,
+        "column": getattr(error, "column", None) or None,
     }
+    if isinstance(error, PublishFailed) and error.diagnostics:
+        document["diagnostics"] = [DiagnosticResult.of(found).model_dump(by_alias=True) for found in error.diagnostics]
+    return {"error": document}
 
 
 def error_message(error: Exception) -> str:

@@ -143,6 +143,11 @@ def publish_page(result: PublishResult) -> RenderableType:
     return Group(*parts)
 
 
+def findings_page(diagnostics: Sequence[DiagnosticResult]) -> RenderableType:
+    """All of them, for whoever has to mend each."""
+    return Group(*map(_diagnostic, diagnostics))
+
+
 def _facets(facets: Mapping[str, Mapping[str, int]]) -> list[RenderableType]:
     """One line a facet; the counts are of the filtered estate, not of the hits."""
     return [Text.assemble((f"{name}: ", "bold"), printable(counted(counts))) for name, counts in facets.items()]

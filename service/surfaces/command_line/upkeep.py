@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import nullcontext, suppress
 from importlib.metadata import version
 from pathlib import Path
@@ -11,9 +11,10 @@ from typing import Annotated
 import typer
 
 from service.domain.diagnostics import Severity
+from service.domain.errors import PublishFailed
 from service.domain.progress import Progress, silent
 from service.domain.requests import PublishRequest
-from service.domain.results import PublishResult
+from service.domain.results import DiagnosticResult, PublishResult
 from service.surfaces.command_line import arguments, pages, settings_page
 from service.surfaces.command_line.endings import DONE, FAILED, PARTLY_DONE
 from service.surfaces.command_line.invocation import Invocation
@@ -52,14 +53,23 @@ def publish(
         publish_through(server, request, invocation) if server is not None else publish_here(request, invocation)
     )
 
-    async def work() -> int:
-        with invocation.output.progress() as progress:
-            result = await publish_by(progress)
+    def write_sarif(diagnostics: Sequence[DiagnosticResult]) -> None:
         if sarif_file is not None:
-            findings = sarif(
-                result.diagnostics, [Path(path) for path in request.paths], version=version("cogitave-query")
-            )
+            findings = sarif(diagnostics, estates, version=version("cogitave-query"))
             arguments.write(sarif_file, json.dumps(findings, indent=2), "--sarif")
+
+    async def work() -> int:
+        try:
+            with invocation.output.progress() as progress:
+                result = await publish_by(progress)
+        except PublishFailed as failure:
+            if failure.diagnostics:
+                found = [DiagnosticResult.of(diagnostic) for diagnostic in failure.diagnostics]
+                write_sarif(found)
+                if not invocation.output.as_json:
+                    invocation.output.remark(pages.findings_page(found))
+            raise
+        write_sarif(result.diagnostics)
         invocation.output.result(result, pages.publish_page)
         has_errors = any(diagnostic.severity == Severity.ERROR for diagnostic in result.diagnostics)
         return PARTLY_DONE if has_errors else DONE
