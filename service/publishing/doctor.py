@@ -44,7 +44,8 @@ class Doctor:
         findings += _differing("records", "record_missing", lost)
         if manifest and content_root(manifest) != snapshot.content_root:
             findings.append(_finding("records", "root_differs", [snapshot.content_root]))
-        findings += await self._graph_findings(link(records, default_locale=self.settings.default_locale))
+        graph = link(records, default_locale=self.settings.default_locale)
+        findings += await self._graph_findings(graph)
         expected = {passage.key for passage in await self.projections.cut(records)}
         for store, held in (
             (self.projections.lexical.engine, await self.projections.lexical.keys(snapshot.generation)),
@@ -57,7 +58,8 @@ class Doctor:
             findings=findings,
             content_root=snapshot.content_root,
             generation=snapshot.generation,
-            nodes=len(manifest),
+            nodes=len(graph.nodes),
+            records=len(manifest),
             passages=len(expected),
         )
 

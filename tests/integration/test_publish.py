@@ -46,6 +46,19 @@ def test_the_same_estate_twice_changes_nothing_and_embeds_nothing(tmp_path: Path
     assert again.generation == first.generation
 
 
+def test_a_publish_the_kept_roots_and_the_doctor_count_alike(tmp_path: Path) -> None:
+    page = "---\nuid: p\nproducts: [anvil, hammer]\nroles: [smith]\nmonikerRange: anvil-1.0\n---\n# P\n\n<xref:Else>\n"
+    estate = write_estate(tmp_path / "estate", PAGES | {"p.md": page})
+    with running(tmp_path / "data") as application:
+        published = application.publish(estate)
+        doctor = application.run(application.tools.doctor(repair=False))
+        [kept] = application.run(application.tools.roots()).roots
+    assert doctor.nodes == kept.nodes == sum(published.nodes.values())
+    assert doctor.passages == kept.passages == published.passages
+    assert doctor.records == published.added == 5
+    assert doctor.nodes >= doctor.records + 5  # two products, a role, a version, and what is documented elsewhere
+
+
 def test_a_changed_page_is_embedded_and_the_others_are_not(tmp_path: Path) -> None:
     estate = write_estate(tmp_path / "estate")
     with running(tmp_path / "data") as application:

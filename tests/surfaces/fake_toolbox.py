@@ -662,6 +662,7 @@ class FakeToolbox:
             content_root=ROOT,
             generation=2,
             nodes=2,
+            records=1,
             passages=4,
         )
 

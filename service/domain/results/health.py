@@ -19,7 +19,10 @@ class DoctorResult(Result):
     findings: list[Finding]
     content_root: str
     generation: int
-    nodes: int
+    nodes: int = Field(description="Of the graph, as the list of kept snapshots counts them.")
+    records: int = Field(
+        description="What sources describe: the other nodes stand for what records only name, such as a product."
+    )
     passages: int
 
 

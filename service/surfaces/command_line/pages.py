@@ -135,7 +135,8 @@ def publish_page(result: PublishResult) -> RenderableType:
         Text(f"{verb} {counted(result.nodes)}; {result.passages} passages."),
         Text(f"Edges: {counted(result.edges)}."),
         Text(
-            f"{result.added} added, {result.changed} changed, {result.removed} removed, {result.unchanged} unchanged; "
+            f"Records: {result.added} added, {result.changed} changed, {result.removed} removed, "
+            f"{result.unchanged} unchanged; "
             f"{result.embedded} texts embedded, {result.seconds:.1f} s.",
         ),
         Text(f"Content root {result.content_root[:12]}, generation {result.generation}.", style="dim"),
@@ -174,7 +175,8 @@ def doctor_page(result: DoctorResult) -> RenderableType:
     for finding in result.findings:
         add_row(table, finding.store, finding.code, str(finding.count), ", ".join(finding.examples))
     verdict = Text("All stores hold the same snapshot.", style="green") if result.healthy else table
-    about = f"Content root {result.content_root[:12]}, {result.nodes} nodes, {result.passages} passages."
+    counts = f"{result.nodes} nodes from {result.records} records, {result.passages} passages"
+    about = f"Content root {result.content_root[:12]}, {counts}."
     return Group(verdict, Text(about, style="dim"))
 
 
