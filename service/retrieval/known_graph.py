@@ -35,7 +35,8 @@ class KnownSnapshots:
     """The store's snapshots, for readers. Publishers need the store's own word, and ask it.
 
     engine: what the store is called where it fails; milliseconds: how long it may take to name its snapshot; pause:
-    seconds for which it is not asked again after a failure.
+    most seconds for which it is not asked again after a failure. After the first it is left alone for as long as it
+    may take, so that a moment's hitch refuses nobody for long, and after each further one for twice as long.
     """
 
     store: GraphStore
@@ -45,6 +46,7 @@ class KnownSnapshots:
     clock: Callable[[], float] = time.monotonic
     _known: Snapshot | None = field(default=None, init=False)
     _failure: str = field(default="", init=False)
+    _left_alone: float = field(default=0.0, init=False)
     _down_until: float = field(default=0.0, init=False)
 
     @property
@@ -55,19 +57,23 @@ class KnownSnapshots:
         """The store's own word, or its last one, `unconfirmed`. Raises EngineUnavailable while it never gave one."""
         if self.is_down and self._known is not None:
             return replace(self._known, unconfirmed=self._failure)
-        if self._failure:
+        is_attempt = bool(self._failure)
+        if is_attempt:
             # After the pause one asks, and may have to wait for it; the others go on with what is known.
-            self._down_until = self.clock() + self.pause
+            self._down_until = self.clock() + self._left_alone
         try:
             with _one_deadline(self.engine):
                 async with asyncio.timeout(self.milliseconds / 1000):
                     self._known = await self.store.snapshot()
         except EngineUnavailable as error:
-            self._failure, self._down_until = error.reason, self.clock() + self.pause
+            if is_attempt or not self.is_down:  # what many wait for at once fails them all once
+                self._left_alone = min(self.pause, max(2 * self._left_alone, self.milliseconds / 1000))
+                self._down_until = self.clock() + self._left_alone
+            self._failure = error.reason
             if self._known is None:
                 raise
             return replace(self._known, unconfirmed=self._failure)
-        self._failure, self._down_until = "", 0.0
+        self._failure, self._left_alone, self._down_until = "", 0.0, 0.0
         return self._known
 
     async def roots(self) -> list[Snapshot]:

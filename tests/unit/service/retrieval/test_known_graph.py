@@ -15,6 +15,8 @@ from service.statements import ServiceStatement
 
 FIRST, SECOND = Snapshot("first", 1), Snapshot("second", 2)
 PAUSE = 5.0
+WAIT_MS = 20
+FIRST_PAUSE = WAIT_MS / 1000
 
 
 class Store:
@@ -46,7 +48,7 @@ class Reader:
 
 
 def known(store: Any, now: list[float]) -> KnownSnapshots:
-    return KnownSnapshots(store, "graph", milliseconds=20, pause=PAUSE, clock=lambda: now[0])
+    return KnownSnapshots(store, "graph", milliseconds=WAIT_MS, pause=PAUSE, clock=lambda: now[0])
 
 
 @pytest.mark.parametrize("failure", [EngineUnavailable("graph", "gone"), None], ids=["refuses", "hangs"])
@@ -69,6 +71,33 @@ def test_the_last_snapshot_stands_in_until_the_store_names_another(failure: Exce
         said = await snapshots.snapshot()
         assert (said, said.notes) == (SECOND, [])
         assert not snapshots.is_down
+
+    asyncio.run(run())
+
+
+def test_a_graph_that_stays_away_is_asked_less_and_less() -> None:
+    async def run() -> None:
+        store, now = Store(), [0.0]
+        snapshots = known(store, now)
+        await snapshots.snapshot()
+        store.answer = EngineUnavailable("graph", "gone")
+        pauses = []
+        for _ in range(12):
+            asked = store.asked
+            await asyncio.gather(*(snapshots.snapshot() for _ in range(3)))
+            assert store.asked > asked
+            began = now[0]
+            while snapshots.is_down:
+                now[0] += FIRST_PAUSE / 4
+            pauses.append(now[0] - began)
+        doubled = [min(PAUSE, FIRST_PAUSE * 2**number) for number in range(12)]
+        assert pauses == pytest.approx(doubled, abs=FIRST_PAUSE / 2)
+        store.answer = SECOND
+        await snapshots.snapshot()
+        store.answer = EngineUnavailable("graph", "gone again")
+        await snapshots.snapshot()
+        now[0] += FIRST_PAUSE
+        assert not snapshots.is_down, "what is over is forgotten"
 
     asyncio.run(run())
 
