@@ -185,6 +185,12 @@ class Unavailable(Exception):
         self.message = message
 
 
+class FirstPublishUnderWay(Unavailable):
+    """Nothing was published before, and what will be is not there yet: an empty answer would say something else."""
+
+    code = "first_publish_under_way"
+
+
 class EngineUnavailable(Unavailable):
     """An engine refused, broke off, or could not be reached."""
 

@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from service.domain.diagnostics import Diagnostic, PublishDiagnostics, Severity
 from service.domain.errors import PublishFailed, PublishInProgress
 from service.domain.graph import ontology_hash
-from service.domain.progress import Progress, silent
+from service.domain.progress import Activity, Progress, silent
 from service.domain.requests import PublishRequest
 from service.domain.results import DiagnosticResult, PublishResult
 from service.domain.snapshots import (
@@ -50,8 +50,8 @@ class Publisher:
     settings: Settings
     migrators: Sequence[Migrator] = ()
     planner: Planner = field(init=False)
+    activity: Activity = field(default_factory=Activity, init=False)
     _writing: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
-    _publishing: bool = field(default=False, init=False)
     _migrated: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
@@ -60,7 +60,7 @@ class Publisher:
     async def publish(self, request: PublishRequest, progress: Progress = silent) -> PublishResult:
         """Publish folders. Raises EstateUnreadable, PublishFailed (strict, and there were findings; nothing is written)
         or PublishInProgress."""
-        async with self._one_at_a_time():
+        async with self._one_at_a_time(progress) as progress:
             started = time.perf_counter()
             await self._recover(progress)
             reading = await asyncio.to_thread(
@@ -70,7 +70,7 @@ class Publisher:
 
     async def submit(self, submission: Submission, progress: Progress = silent) -> PublishResult:
         """Publish what a client has read. Raises SubmissionInvalid, RecordsMissing, or what `publish` raises."""
-        async with self._one_at_a_time():
+        async with self._one_at_a_time(progress) as progress:
             started = time.perf_counter()
             await self._recover(progress)
             progress("checking", 0, len(submission.manifest))
@@ -84,7 +84,7 @@ class Publisher:
 
     async def rollback(self, content_root: str, progress: Progress = silent) -> PublishResult:
         """Publish a kept snapshot again, under a new generation. Raises RootUnknown, or what `publish` raises."""
-        async with self._one_at_a_time():
+        async with self._one_at_a_time(progress) as progress:
             started = time.perf_counter()
             await self._recover(progress)
             return await self._finish(await self.planner.rollback(content_root), False, started, progress)
@@ -96,16 +96,13 @@ class Publisher:
             yield
 
     @asynccontextmanager
-    async def _one_at_a_time(self) -> AsyncIterator[None]:
-        if self._publishing:
+    async def _one_at_a_time(self, progress: Progress) -> AsyncIterator[Progress]:
+        if self.activity.stage:
             raise PublishInProgress("A publish is under way here; wait until it is done.")
-        self._publishing = True
-        try:
+        with self.activity.under_way(progress) as told:
             async with self._writing:
                 with patient_collector():
-                    yield
-        finally:
-            self._publishing = False
+                    yield told
 
     async def recover(self, progress: Progress = silent) -> None:
         """Bring the engines' schemas up to date, and end what an earlier publish left unfinished: take it back before

@@ -292,7 +292,7 @@ async def readyz(http: Request, toolbox: Tools, metrics: Instruments, caller: Ca
         readiness = readiness.model_copy(update={"ready": False})
     if Scope.OPERATE not in caller.scopes:
         engines = [engine.model_copy(update={"reason": None}) for engine in readiness.engines]
-        hidden = {"content_root": "", "generation": 0, "passages": 0, "vectors": 0}
+        hidden = {"content_root": "", "generation": 0, "passages": 0, "vectors": 0, "under_way": None}
         readiness = readiness.model_copy(update={"engines": engines, **hidden})
     return _json(readiness, 200 if readiness.ready else 503)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from service.domain.deadline import Deadline
 from service.domain.diagnostics import Severity
-from service.domain.errors import Unavailable
+from service.domain.errors import FirstPublishUnderWay, Unavailable
 from service.domain.principal import Principal
 from service.domain.progress import Progress, silent
 from service.domain.requests import PublishRequest, SearchRequest
@@ -20,12 +20,13 @@ from service.domain.results import (
     DoctorResult,
     EngineReport,
     PublishResult,
+    PublishUnderWay,
     ReadinessResult,
     Result,
     RootResult,
     RootsResult,
 )
-from service.domain.snapshots import Snapshot
+from service.domain.snapshots import EMPTY_ROOT, Snapshot
 from service.domain.submission import MissingRequest, MissingResult, Submission
 from service.observation import Kind, Piece, Work, findings_fact
 from service.ports import GraphReader, LexicalIndex, VectorIndex
@@ -69,6 +70,27 @@ _FUNCTIONS: Mapping[str, Callable[[Any, Principal, Retrieval], Awaitable[Result]
     estate.DOCUMENTS.name: documents,
 }
 
+_OF_THE_ESTATE = frozenset(
+    tool.name
+    for tool in (
+        catalogue.SEARCH,
+        catalogue.WHY_NOT,
+        catalogue.LIST,
+        catalogue.FETCH,
+        catalogue.FETCH_BATCH,
+        catalogue.SAMPLES,
+        catalogue.RELATED,
+        catalogue.LEARNING_PATH,
+        catalogue.XREF,
+        catalogue.GRAPH_QUERY,
+        estate.DOCUMENT,
+        estate.CATALOG,
+        estate.SUMMARIES,
+        estate.DOCUMENTS,
+    )
+)
+"""What is asked of the estate's content: while there is none yet, but soon will be, no answer is right."""
+
 
 @dataclass(frozen=True)
 class LocalToolbox:
@@ -83,9 +105,26 @@ class LocalToolbox:
         with self._work(tool.name) as piece:
             if isinstance(request, SearchRequest):
                 piece.quote(request.text)
+            if tool.name in _OF_THE_ESTATE:
+                await self._await_first_publish()
             result = await _FUNCTIONS[tool.name](request, principal, self.retrieval)
         assert isinstance(result, tool.result)
         return result
+
+    async def _await_first_publish(self) -> None:
+        """Raises FirstPublishUnderWay while nothing is there yet, but will be."""
+        if not self.publisher.activity.stage:
+            return
+        under_way = self._under_way(await self.retrieval.store.snapshot())
+        if under_way is not None and under_way.is_first:
+            raise FirstPublishUnderWay(f"The first publish is under way ({under_way}). Ask again in a moment.")
+
+    def _under_way(self, snapshot: Snapshot) -> PublishUnderWay | None:
+        doing = self.publisher.activity
+        if not doing.stage:
+            return None
+        is_first = snapshot.content_root == EMPTY_ROOT
+        return PublishUnderWay(stage=doing.stage, done=doing.done, total=doing.total, is_first=is_first)
 
     async def publish(self, request: PublishRequest, progress: Progress = silent) -> PublishResult:
         with self._work("publish") as piece:
@@ -168,6 +207,7 @@ class LocalToolbox:
                 snapshot = await self.retrieval.store.snapshot()
                 # Only a figure: without it the rest of the report stands.
                 held = await self.retrieval.vectors.count(snapshot.generation)
+        under_way = self._under_way(snapshot)
         return ReadinessResult(
             ready=graph.ready and (lexical.ready or vectors.ready),
             engines=[lexical, vectors, graph],
@@ -175,7 +215,9 @@ class LocalToolbox:
             generation=snapshot.generation,
             passages=snapshot.passages,
             vectors=held,
-            publishing=snapshot.publishing,
+            publishing=snapshot.publishing or under_way is not None,
+            between_snapshots=snapshot.publishing,
+            under_way=under_way,
         )
 
     def _work(self, name: str) -> AbstractContextManager[Piece]:

@@ -8,7 +8,7 @@ from service.domain.results.evaluation import (
     QueryComparison,
 )
 from service.domain.results.graph_query import GraphQueryResult, SchemaResult
-from service.domain.results.health import DoctorResult, EngineReport, Finding, ReadinessResult
+from service.domain.results.health import DoctorResult, EngineReport, Finding, PublishUnderWay, ReadinessResult
 from service.domain.results.names import Suggestion, SuggestResult, XrefResolution, XrefResult
 from service.domain.results.neighbours import (
     LearningPathResult,
@@ -97,6 +97,7 @@ __all__ = [
     "PassageResult",
     "PathStep",
     "PublishResult",
+    "PublishUnderWay",
     "QueryComparison",
     "ReadinessResult",
     "RelatedNode",

@@ -33,6 +33,20 @@ class EngineReport(Result):
     reason: str | None = None
 
 
+class PublishUnderWay(Result):
+    """What the publish of this moment is doing."""
+
+    stage: str
+    done: int
+    total: int = Field(description="0 where it is not known.")
+    is_first: bool = Field(description="Nothing was published before, so that nothing can be found yet.")
+
+    def __str__(self) -> str:
+        if self.total:
+            return f"{self.stage}, {self.done:,} of {self.total:,}"
+        return f"{self.stage}, {self.done:,}" if self.done else self.stage
+
+
 class ReadinessResult(Result):
     ready: bool
     engines: list[EngineReport]
@@ -40,6 +54,10 @@ class ReadinessResult(Result):
     generation: int
     passages: int
     vectors: int
-    publishing: bool = Field(
+    publishing: bool = Field(default=False, description="A publish is under way.")
+    between_snapshots: bool = Field(
         default=False, description="A large publish is being applied: the graph is between two snapshots."
+    )
+    under_way: PublishUnderWay | None = Field(
+        default=None, description="What it is doing, where that is known, to callers who may operate the service."
     )
