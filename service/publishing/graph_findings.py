@@ -1,10 +1,11 @@
-"""What only the linked graph can tell a writer: prerequisites in a circle, and links to what another estate retired."""
+"""What only the linked graph can tell a writer: prerequisites in a circle, redirections that lead from estate to estate
+and back, and links to what another estate retired."""
 
 from collections import defaultdict, deque
 from collections.abc import Collection, Iterator, Mapping
 
 from service.domain.diagnostics import Diagnostic, Severity
-from service.domain.graph import Edge, EdgeType, NodeIdentity, NodeKind
+from service.domain.graph import Edge, EdgeType, Node, NodeIdentity, NodeKind
 from service.domain.snapshots import LinkedGraph
 
 Steps = Mapping[NodeIdentity, Mapping[NodeIdentity, Edge]]
@@ -28,15 +29,38 @@ def graph_findings(graph: LinkedGraph, docsets: Collection[str], *, prefixed: bo
         if (edge := next(filter(is_asked, circle), None)) is not None
     ]
     successors = {edge.source: edge.target for edge in graph.edges if edge.type is EdgeType.SUPERSEDED_BY}
+    ends = _ends(successors)
+    for edge in graph.edges:
+        if edge.type is EdgeType.SUPERSEDED_BY and ends[edge.source] is None and is_asked(edge):
+            found.append(_loop(_address(graph.nodes[edge.source]), file_of(edge), edge.line))
     for edge in graph.edges:
         target = graph.nodes[edge.target]
         # Within an estate its reader has said so, at the link itself.
         if target.kind is not NodeKind.RETIRED or edge.type is EdgeType.SUPERSEDED_BY or not is_asked(edge):
             continue
         if target.docset != graph.nodes[edge.source].docset:
-            after = successors.get(edge.target)
-            found.append(_superseded(target.url or target.identity.uid, after, file_of(edge), edge.line))
+            end = ends.get(edge.target)
+            after = _address(graph.nodes[end]) if end is not None else None
+            found.append(_superseded(_address(target), after, file_of(edge), edge.line))
     return found
+
+
+def _ends(successors: Mapping[NodeIdentity, NodeIdentity]) -> dict[NodeIdentity, NodeIdentity | None]:
+    """Where following redirections ends, None where it never does; every chain is walked once."""
+    ends: dict[NodeIdentity, NodeIdentity | None] = {}
+    for start in successors:
+        walked: dict[NodeIdentity, None] = {}
+        node: NodeIdentity = start
+        while node in successors and node not in ends and node not in walked:
+            walked[node] = None
+            node = successors[node]
+        end = None if node in walked else ends.get(node, node)
+        ends |= dict.fromkeys(walked, end)
+    return ends
+
+
+def _address(node: Node) -> str:
+    return node.url or node.identity.uid
 
 
 def prerequisite_circles(graph: LinkedGraph) -> Iterator[list[Edge]]:
@@ -115,12 +139,23 @@ def _circle(circle: list[Edge], file: str, line: int) -> Diagnostic:
     )
 
 
-def _superseded(address: str, successor: NodeIdentity | None, file: str, line: int) -> Diagnostic:
+def _loop(address: str, file: str, line: int) -> Diagnostic:
+    return Diagnostic(
+        file,
+        line,
+        "redirect_loop",
+        f"'{address}' is redirected in a circle, by way of another estate.",
+        Severity.ERROR,
+        fix="Let one of the redirections end at a page.",
+    )
+
+
+def _superseded(address: str, successor: str | None, file: str, line: int) -> Diagnostic:
     return Diagnostic(
         file,
         line,
         "superseded_target",
         f"The link to {address} points at a page of another estate that was redirected.",
         Severity.WARNING,
-        fix=f"Link to {successor.uid}." if successor is not None else "Link to what took its place, or take it out.",
+        fix=f"Link to {successor}." if successor is not None else "Link to what took its place, or take it out.",
     )

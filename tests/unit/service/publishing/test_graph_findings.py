@@ -52,12 +52,38 @@ def test_a_circle_is_told_to_whoever_publishes_a_part_of_it() -> None:
 
 def test_a_link_to_what_another_estate_retired_names_the_successor() -> None:
     old = NodeIdentity("other/old", "en-us")
-    retired = NodeRecord(
+    gone = NodeRecord(
         Node(old, NodeKind.RETIRED, "old", url="/other/old", docset="other"),
         references=(Reference(EdgeType.SUPERSEDED_BY, "new", "redirection", "r.json", 3),),
     )
     linking = replace(page("a"), references=(Reference(EdgeType.XREF, "/other/old", "site-link", "a.md", 4),))
     near = replace(page("n", docset="other"), references=linking.references)
-    [found] = findings(linking, near, retired, page("new", docset="other"), docsets=frozenset({"d", "other"}))
+    [found] = findings(linking, near, gone, page("new", docset="other"), docsets=frozenset({"d", "other"}))
     assert found[:3] == ("superseded_target", "a.md", 4)
     assert found[4] == "Link to new."
+
+
+def retired(uid: str, successor: str, docset: str) -> NodeRecord:
+    node = Node(NodeIdentity(uid, "en-us"), NodeKind.RETIRED, uid, url=f"/{uid}", docset=docset)
+    return NodeRecord(node, references=(Reference(EdgeType.SUPERSEDED_BY, successor, "redirection", "r.json", 3),))
+
+
+def test_a_link_to_a_chain_through_estates_names_its_end() -> None:
+    links = tuple(Reference(EdgeType.XREF, uid, "xref", "a.md", 4) for uid in ("x/1", "x/2"))
+    last = page("new", docset="z")
+    last = replace(last, node=replace(last.node, url="/z/new"))
+    records = [replace(page("a"), references=links), retired("x/1", "/y/2", "x"), retired("x/2", "new", "x"), last]
+    found = findings(*records, retired("y/2", "x/2", "y"))
+    assert [(code, fix) for code, _, _, _, fix in found] == [("superseded_target", "Link to /z/new.")] * 2
+
+
+def test_redirections_that_go_round_through_estates_are_reported_in_each() -> None:
+    link = Reference(EdgeType.XREF, "x/1", "xref", "a.md", 4)
+    records = [retired("x/1", "y/2", "x"), retired("y/2", "x/1", "y"), retired("y/3", "x/1", "y")]
+    found = findings(replace(page("a"), references=(link,)), *records, docsets=frozenset({"d", "y"}), prefixed=True)
+    assert [(code, file, line) for code, file, line, _, _ in found] == [
+        ("redirect_loop", "y/r.json", 3),
+        ("redirect_loop", "y/r.json", 3),
+        ("superseded_target", "d/a.md", 4),
+    ]
+    assert found[-1][4] == "Link to what took its place, or take it out."
