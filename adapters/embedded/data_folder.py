@@ -132,6 +132,10 @@ class DataFolder:
         return self.path / "keys.sqlite"
 
     @property
+    def tuning(self) -> Path:
+        return self.path / "tuning.sqlite"
+
+    @property
     def audit(self) -> Path:
         return self.path / "audit"
 

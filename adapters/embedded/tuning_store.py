@@ -45,6 +45,9 @@ class SqliteTuningStore:
         except (sqlite3.Error, OSError) as error:
             raise engine_failure(ENGINE, error) from error
 
+    async def newest(self, workspace: str, *, deadline: Deadline) -> int:
+        return await self._run(lambda: self._newest(workspace), deadline)
+
     async def find(self, workspace: str, version: int | None = None, *, deadline: Deadline) -> TuningResult | None:
         def work() -> TuningResult | None:
             number = self._newest(workspace) if version is None else version
@@ -80,7 +83,7 @@ class SqliteTuningStore:
             with transaction(self._connection):
                 current = self._newest(tuning.workspace)
                 if tuning.version != current + 1:
-                    raise TuningChanged(current)
+                    raise TuningChanged.to(current)
                 self._connection.execute("INSERT INTO tuning VALUES (?, ?, ?, ?)", row)
                 gone = [tuning.workspace, tuning.version - kept]
                 self._connection.execute("DELETE FROM tuning WHERE workspace = ? AND version <= ?", gone)

@@ -13,6 +13,7 @@ from service.domain.deadline import Deadline
 from service.domain.errors import TuningChanged
 from service.domain.tuning import TuningResult, TuningVersion
 
+_NEWEST = "OPTIONAL MATCH (h:TuningHead {workspace: $workspace}) RETURN coalesce(h.version, 0)"
 _FIND = """
 OPTIONAL MATCH (h:TuningHead {workspace: $workspace})
 WITH coalesce($version, h.version, 0) AS version
@@ -44,6 +45,10 @@ class Neo4jTuningStore:
         self._driver = driver
         self._database = database
 
+    async def newest(self, workspace: str, *, deadline: Deadline) -> int:
+        ((version,),) = await self._run(_NEWEST, deadline, RoutingControl.READ, workspace=workspace)
+        return int(version)
+
     async def find(self, workspace: str, version: int | None = None, *, deadline: Deadline) -> TuningResult | None:
         rows = await self._run(_FIND, deadline, RoutingControl.READ, workspace=workspace, version=version)
         number, body = rows[0]
@@ -69,7 +74,7 @@ class Neo4jTuningStore:
         }
         ((current,),) = await self._run(_APPEND, deadline, RoutingControl.WRITE, **written)
         if tuning.version != current + 1:
-            raise TuningChanged(current)
+            raise TuningChanged.to(current)
         last = tuning.version - kept
         if last > 0:
             await self._run(_FORGET, deadline, RoutingControl.WRITE, workspace=tuning.workspace, last=last)

@@ -9,8 +9,9 @@ from adapters.embedded.audit_log import JsonLinesAuditLog
 from adapters.embedded.data_folder import DataFolder
 from adapters.embedded.judgments import JudgmentFolder
 from adapters.embedded.key_store import SqliteKeyStore
+from adapters.embedded.tuning_store import SqliteTuningStore
 from service.bootstrap.clients import open_neo4j
-from service.ports import AuditLog, Judgments, KeyStore
+from service.ports import AuditLog, Judgments, KeyStore, TuningStore
 from service.settings import Settings
 
 
@@ -29,6 +30,17 @@ async def open_keys(settings: Settings, data: Path) -> AsyncIterator[KeyStore]:
         store = await asyncio.to_thread(SqliteKeyStore.open, folder.keys, waiting=settings.embedded_waiting)
         opened.push_async_callback(store.close)
         yield store
+
+
+async def open_tunings(settings: Settings, folder: DataFolder, opened: AsyncExitStack) -> TuningStore:
+    """Pinned results and synonyms, where the keys are: every server ranks by the same. Raises what `open_keys` does."""
+    if settings.neo4j_url:
+        from adapters.neo4j.tuning_store import Neo4jTuningStore
+
+        return Neo4jTuningStore(open_neo4j(settings, opened))
+    store = await asyncio.to_thread(SqliteTuningStore.open, folder.tuning, waiting=settings.embedded_waiting)
+    opened.push_async_callback(store.close)
+    return store
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from adapters.embedded.embedding_cache import SqliteEmbeddingCache
 from adapters.embedded.run_log import SqliteRunLog
 from service.bootstrap.engines import open_embedder, open_graph, open_lexical, open_vectors
 from service.bootstrap.profile import estate_readers, graph_profile
+from service.bootstrap.records import open_tunings
 from service.bootstrap.traces import observed, open_observer
 from service.domain.errors import PublishInProgress, Unavailable
 from service.observation import SILENT, Observer, Reading, Readings
@@ -31,6 +32,7 @@ from service.retrieval.known_graph import KnownGraphReader, KnownSnapshots
 from service.retrieval.prior import PriorCache
 from service.retrieval.query_vectors import QueryVectors
 from service.retrieval.ranker import Ranker
+from service.retrieval.tuning import KnownTunings
 from service.settings import Settings
 from service.tools.local import LocalToolbox
 
@@ -112,6 +114,7 @@ async def open_stores(settings: Settings, data: Path, watching: Observer = SILEN
             ranker=Ranker(priors, settings),
             profile=profile,
             run_log=run_log,
+            tunings=KnownTunings(await open_tunings(settings, folder, opened), lexical.index.terms, settings),
             settings=settings,
             observer=observer,
         )

@@ -131,6 +131,7 @@ class SnapshotResult(Result):
     published_at: str
     publishing: bool
     degraded: list[str] = Field(default_factory=list)
+    tuning_version: int = 0
 
 
 class SummaryPage(Result):

@@ -87,16 +87,16 @@ class TuningInvalid(Refused):
 
 
 class TuningChanged(Refused):
-    """Somebody else made a version meanwhile: `current` is the one to start from."""
+    """Somebody else made a version meanwhile: `suggestion` is the one to start from."""
 
     code = "tuning_changed"
 
-    def __init__(self, current: int) -> None:
-        super().__init__(
-            f"The tuning is at version {current} by now. Read it, and make the change to that version.",
-            suggestion=str(current),
+    @classmethod
+    def to(cls, version: int) -> "TuningChanged":
+        return cls(
+            f"The tuning is at version {version} by now. Read it, and make the change to that version.",
+            suggestion=str(version),
         )
-        self.current = current
 
 
 class TuningUnknown(Refused):

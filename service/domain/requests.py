@@ -6,6 +6,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from service.domain.errors import QueryMalformed
+from service.domain.graph import DEFAULT_WORKSPACE
 
 
 def well_formed(text: str) -> str:
@@ -55,6 +56,7 @@ class SearchRequest(Request):
     skills: list[Text] = Field(default_factory=list, description="Skills that the question is about.")
     facets: list[Text] = Field(default_factory=list, description="Facets to count over the filtered estate.")
     without_signals: list[Text] = Field(default_factory=list, description="Signals to switch off, `prior` among them.")
+    without_tuning: bool = Field(default=False, description="Leave pinned results and synonyms out.")
     cursor: Text | None = Field(default=None, description="The `nextCursor` of the page before.")
     explain: bool = Field(default=False, description="Say for each hit why it ranks where it does.")
     logged: bool = Field(default=True, description="Keep the run; false for a text that is still being typed.")
@@ -145,7 +147,9 @@ class SuggestRequest(Request):
 
 
 class SnapshotRequest(Request):
-    """Nothing: what answers now."""
+    """What answers now."""
+
+    workspace: Text = Field(default=DEFAULT_WORKSPACE, description="Whose tuning counts.")
 
 
 class CatalogRequest(Request):

@@ -1,6 +1,6 @@
 """What a query runs on: the engines, and what stands before each of them."""
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from cypher_guard import Profile
@@ -15,6 +15,7 @@ from service.retrieval.facets import FacetCounter
 from service.retrieval.known_graph import PublishedSnapshots
 from service.retrieval.query_vectors import QueryVectors
 from service.retrieval.ranker import Ranker
+from service.retrieval.tuning import KnownTunings
 from service.settings import Settings
 
 LEXICAL = "lexical"
@@ -38,12 +39,14 @@ class Retrieval:
     facets: FacetCounter
     profile: Profile
     run_log: RunLog
+    tunings: KnownTunings
     settings: Settings
     observer: Observer = SILENT
     breakers: Mapping[str, Breaker] = field(init=False)
     covered_generation: int = field(default=-1, init=False)
     anchors: Computations[Hashable, list[Anchor]] = field(init=False)
     verdicts: Computations[Hashable, bool] = field(init=False)
+    pins: Computations[Hashable, Mapping[str, Sequence[str]]] = field(init=False)
 
     def deadline(self) -> Deadline:
         """By when a tool that is called now must know its answer, or which engine kept it waiting: the rest of the
@@ -75,6 +78,7 @@ class Retrieval:
         self.covered_generation = -1
         self.anchors = Computations("anchors", self.settings.query_cache, self._anchor_lookups)
         self.verdicts = Computations("evidence", self.settings.query_cache, self._verdict_lookups)
+        self.pins = Computations("pins", self.settings.query_cache)
 
     def __post_init__(self) -> None:
         self._anchor_lookups, self._verdict_lookups = Lookups(), Lookups()

@@ -4,16 +4,19 @@ from collections.abc import Mapping, Sequence
 
 from service.domain.results import (
     AnchorResult,
+    ExpandedTerms,
     FactorResult,
     Hit,
     HitExplanation,
     LegRank,
     LegReport,
+    PinnedBy,
     SearchExplanation,
 )
 from service.retrieval.anchors import Anchor
 from service.retrieval.legs import LegRun
 from service.retrieval.ranking import Ranked, places_moved
+from service.retrieval.tuning import Expanded
 
 
 def explain_hits(hits: Sequence[Hit], window: Sequence[Ranked], *, gain: float, clamp: float) -> list[Hit]:
@@ -28,7 +31,12 @@ def explain_hits(hits: Sequence[Hit], window: Sequence[Ranked], *, gain: float, 
 
 
 def explain_search(
-    runs: Sequence[LegRun], anchors: Sequence[Anchor], timings: Mapping[str, float], k: int, as_of: str
+    runs: Sequence[LegRun],
+    anchors: Sequence[Anchor],
+    timings: Mapping[str, float],
+    k: int,
+    as_of: str,
+    expansions: Sequence[Expanded] = (),
 ) -> SearchExplanation:
     return SearchExplanation(
         legs=[
@@ -46,6 +54,7 @@ def explain_search(
         timings_ms=dict(timings),
         k=k,
         as_of=as_of,
+        expansions=[ExpandedTerms(of=one.of, alternatives=list(one.alternatives)) for one in expansions],
     )
 
 
@@ -63,4 +72,5 @@ def _explain(node: Ranked, places: Mapping[str, int]) -> HitExplanation:
             for factor in node.factors
         ],
         final=node.final,
+        pinned=PinnedBy(**node.pin._asdict()) if node.pin else None,
     )

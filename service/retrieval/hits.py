@@ -7,7 +7,6 @@ from service.domain.content import Passage, PassageKey
 from service.domain.deadline import Deadline
 from service.domain.errors import EngineUnavailable
 from service.domain.filters import NodeFilter, SearchScope
-from service.domain.requests import SearchRequest
 from service.domain.results import Hit, PassageResult
 from service.ports import LexicalIndex, Span, TokenCounter, VectorIndex
 from service.publishing.measured_text import MeasuredText
@@ -20,22 +19,22 @@ TextEngine = tuple[LexicalIndex | VectorIndex, int]
 
 
 async def load_hits(
-    page: list[Ranked], request: SearchRequest, window: Window, retrieval: Retrieval, deadline: Deadline
+    page: list[Ranked], window: Window, retrieval: Retrieval, deadline: Deadline
 ) -> tuple[list[Hit], list[str]]:
     """The page's hits with their passages, and what is missing of them. Raises EngineUnavailable when no text engine
     has any of them."""
-    keys = [node.fused.best_vote.hit.passage for node in page]
+    keys = [node.passage for node in page]
     # What the filter lets through the legs have decided; who may see it every engine is asked again.
     scope = replace(window.scope, filter=NodeFilter())
-    loading = load_passages(keys, scope, _in_order(window, retrieval), deadline=deadline)
+    loading = load_passages(keys, scope, in_order(window, retrieval), deadline=deadline)
     passages, lost = await window.timings.measure("passages", loading)
-    marking = _highlights(request.text, list(passages.values()), retrieval, deadline)
+    marking = _highlights(window.wording, list(passages.values()), retrieval, deadline)
     highlights, unmarked = await window.timings.measure("highlight", marking)
     missing = [f"{part}: {why}" for part, why in (("passages", lost), ("highlights", unmarked)) if why]
     return hits_of(page, passages, highlights), missing
 
 
-def _in_order(window: Window, retrieval: Retrieval) -> list[TextEngine]:
+def in_order(window: Window, retrieval: Retrieval) -> list[TextEngine]:
     """The engines whose legs answered come first: one that hangs would eat the time of the other."""
     engines: dict[str, TextEngine] = {
         LEXICAL: (retrieval.lexical, retrieval.settings.lexical_deadline),
@@ -75,7 +74,7 @@ def hits_of(
     """The page as the caller sees it. A node whose passage was lost on the way is left out."""
     hits = []
     for node in page:
-        passage = passages.get(node.fused.best_vote.hit.passage)
+        passage = passages.get(node.passage)
         if passage is not None:
             hits.append(_hit(node, passage, highlights.get(passage.key, ())))
     return hits
@@ -122,6 +121,7 @@ def _hit(node: Ranked, passage: Passage, spans: tuple[Span, ...]) -> Hit:
             highlights=[(span.start, span.end) for span in spans],
         ),
         superseded_by=successor.uid if successor else None,
+        pinned=node.pin is not None,
         unverified=card is None,
     )
 

@@ -19,16 +19,18 @@ Paged = CatalogRequest | EstateRequest
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """`position` is an offset into a search's window, or the last key of a listing. `legs` are those that were live."""
+    """`position` is an offset into a search's window, or the last key of a listing. `legs` are those that were live,
+    `tuning` the version of it that counted."""
 
     content_root: str
     request: str
     as_of: str
     legs: tuple[str, ...]
     position: int | str
+    tuning: int | None = None
 
     def encode(self) -> str:
-        body = [self.content_root, self.request, self.as_of, list(self.legs), self.position]
+        body = [self.content_root, self.request, self.as_of, list(self.legs), self.position, self.tuning]
         text = json.dumps(body, separators=(",", ":")).encode()
         return base64.urlsafe_b64encode(_checksum(text) + text).decode().rstrip("=")
 
@@ -43,8 +45,8 @@ def decode(text: str, *, request: str, snapshot: Snapshot, longest: int) -> Curs
         checksum, body = raw[:8], raw[8:]
         if checksum != _checksum(body):
             raise ValueError
-        content_root, pinned, as_of, legs, position = json.loads(body)
-        cursor = Cursor(content_root, pinned, as_of, tuple(legs), position)
+        content_root, pinned, as_of, legs, position, tuning = json.loads(body)
+        cursor = Cursor(content_root, pinned, as_of, tuple(legs), position, tuning)
     except ValueError:
         raise CursorForeign("This cursor was not made by this service; start without a cursor.") from None
     if cursor.request != request:

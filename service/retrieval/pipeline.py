@@ -5,7 +5,7 @@ import time
 from datetime import UTC, datetime
 
 from service.domain.deadline import Deadline
-from service.domain.errors import AllLegsDown, CursorStale
+from service.domain.errors import AllLegsDown, CursorStale, EngineUnavailable
 from service.domain.filters import NodeFilter
 from service.domain.graph import NodeIdentity
 from service.domain.principal import Principal
@@ -16,10 +16,12 @@ from service.retrieval import paging, runs
 from service.retrieval.engines import LEXICAL, VECTOR, Retrieval
 from service.retrieval.explanation import explain_hits, explain_search
 from service.retrieval.hits import load_hits, within
+from service.retrieval.pinning import pin_results
 from service.retrieval.ranker import Caller
 from service.retrieval.ranking import Ranked
 from service.retrieval.runs import Pinned, record_of
 from service.retrieval.sizes import fitting
+from service.retrieval.tuning import Tuned, workspace_of
 from service.retrieval.window import Window, open_window
 
 _SNAPSHOT_ATTEMPTS = 4
@@ -70,16 +72,16 @@ async def _search_once(
         cursor = paging.decode(
             request.cursor, request=fingerprint, snapshot=snapshot, longest=settings.cursor_characters
         )
-        pinned = Pinned(cursor.as_of, cursor.legs, int(cursor.position))
-    window = await open_window(
-        request, principal, retrieval, snapshot, deadline, legs=pinned.legs if pinned else (LEXICAL, VECTOR)
-    )
+        pinned = Pinned(cursor.as_of, cursor.legs, int(cursor.position), cursor.tuning)
+    tuned, outdated = await tuning_of(request, retrieval, deadline, version=pinned.tuning if pinned else None)
+    legs = pinned.legs if pinned else (LEXICAL, VECTOR)
+    window = await open_window(request, principal, retrieval, snapshot, deadline, legs=legs, tuned=tuned)
     live = tuple(run.leg.name for run in window.runs if run.is_live)
     if pinned is not None and live != pinned.legs:
         raise CursorStale("A retriever that ranked the first page is down now; send the request without the cursor.")
     as_of, start = (pinned.as_of, pinned.start) if pinned else (today(), 0)
     (ranked, missing), (facets, uncounted) = await asyncio.gather(
-        rank_window(window, request, principal, retrieval, as_of, deadline),
+        rank_window(window, request, principal, retrieval, as_of, deadline, tuned),
         retrieval.facets.count(
             request.facets,
             NodeFilter.from_mapping(request.filter),
@@ -89,13 +91,13 @@ async def _search_once(
         ),
     )
     page = ranked[start : start + size]
-    hits, lost = await load_hits(page, request, window, retrieval, deadline)
+    hits, lost = await load_hits(page, window, retrieval, deadline)
     if request.max_tokens is not None:
         hits = within(hits, request.max_tokens, retrieval.tokens)
     now = await retrieval.store.snapshot()
     if now.content_root != snapshot.content_root:
         raise SnapshotMoved
-    degraded = [*window.degraded, *missing, *uncounted, *lost]
+    degraded = [*window.degraded, *outdated, *missing, *uncounted, *lost]
     degraded += [note for note in now.notes if note not in degraded]
     if request.explain:
         hits = explain_hits(hits, ranked, gain=settings.prior_gain, clamp=settings.boost_clamp)
@@ -104,9 +106,10 @@ async def _search_once(
     if fit < len(hits):
         first_cut = NodeIdentity(hits[fit].uid, hits[fit].locale)
         end = start + [node.identity for node in page].index(first_cut)
+    version = tuned.version if tuned else None
     next_cursor = None
     if end < len(ranked):
-        next_cursor = paging.Cursor(snapshot.content_root, fingerprint, as_of, live, end).encode()
+        next_cursor = paging.Cursor(snapshot.content_root, fingerprint, as_of, live, end, version).encode()
     result = SearchResult(
         hits=hits[:fit],
         truncated=fit < len(hits),
@@ -119,7 +122,10 @@ async def _search_once(
         ontology_hash=snapshot.ontology_hash,
         run_id=run_id(),
         took_ms=(time.perf_counter() - started) * 1000,
-        explain=explain_search(window.runs, window.anchors, window.timings.milliseconds, settings.fusion_k, as_of)
+        tuning_version=version,
+        explain=explain_search(
+            window.runs, window.anchors, window.timings.milliseconds, settings.fusion_k, as_of, window.expansions
+        )
         if request.explain
         else None,
     )
@@ -134,6 +140,28 @@ def today() -> str:
     return datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0).isoformat()
 
 
+async def tuning_of(
+    request: SearchRequest, retrieval: Retrieval, deadline: Deadline, *, version: int | None = None
+) -> tuple[Tuned | None, list[str]]:
+    """The tuning that counts for a request, None where it leaves tuning out, and why it may not be the newest.
+
+    version: of the page before. Raises CursorStale where that one is not to be had any more.
+    """
+    if request.without_tuning:
+        return None, []
+    workspace = workspace_of(NodeFilter.from_mapping(request.filter))
+    if version is None:
+        tuned, failure = await retrieval.tunings.current(workspace, deadline)
+        return tuned, [f"tuning: {failure}"] if failure else []
+    try:
+        earlier = await retrieval.tunings.version(workspace, version, deadline)
+    except EngineUnavailable:
+        earlier = None
+    if earlier is None:
+        raise CursorStale("The first page's tuning can't be had now; send the request without the cursor.")
+    return earlier, []
+
+
 async def rank_window(
     window: Window,
     request: SearchRequest,
@@ -141,11 +169,17 @@ async def rank_window(
     retrieval: Retrieval,
     as_of: str,
     deadline: Deadline,
+    tuned: Tuned | None = None,
 ) -> tuple[list[Ranked], list[str]]:
-    """The window in its final order, and what the ranking had to do without."""
+    """The window in its final order, with what is pinned in its place, and what the ranking had to do without."""
     caller = Caller(
         request.profile, principal.audiences, frozenset(request.without_signals), datetime.fromisoformat(as_of)
     )
     anchors = [anchor.identity for anchor in window.anchors if anchor.is_certain]
     ranking = retrieval.ranker.rank(window.nodes, window.cards, anchors, window.snapshot.generation, caller, deadline)
-    return await window.timings.measure("ranking", ranking)
+    ranked, missing = await window.timings.measure("ranking", ranking)
+    if tuned is None:
+        return ranked, missing
+    pinning = pin_results(ranked, window, tuned, request, principal, retrieval, as_of, deadline)
+    ranked, unpinned = await window.timings.measure("pinning", pinning)
+    return ranked, [*missing, *unpinned]

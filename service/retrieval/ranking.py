@@ -4,20 +4,40 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from service.domain.content import PassageKey
 from service.domain.graph import NodeIdentity
 from service.retrieval.cards import Card
 from service.retrieval.fusion import Fused
 from service.retrieval.signals import Factor, combine
 
 
+class Pin(NamedTuple):
+    """Who put a node where it is: a version of a tuning. `unpinned`: its place without, None where it had none."""
+
+    version: int
+    place: int
+    note: str
+    unpinned: int | None
+
+
 class Ranked(NamedTuple):
-    """A node of the window in its final place, with everything that put it there. Without the graph it has no card."""
+    """A node of the window in its final place, with everything that put it there. Without the graph it has no card.
+
+    opening: the passage that speaks for a pinned node which no leg found.
+    """
 
     fused: Fused
     card: Card | None
     prior: float
     factors: tuple[Factor, ...]
     final: float
+    pin: Pin | None = None
+    opening: PassageKey | None = None
+
+    @property
+    def passage(self) -> PassageKey:
+        """What is shown of it."""
+        return self.opening or self.fused.best_vote.hit.passage
 
     @property
     def identity(self) -> NodeIdentity:

@@ -5,7 +5,7 @@ only what they may see, and the words of the question only where the settings sa
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -30,12 +30,13 @@ from service.settings import Settings
 class Pinned:
     """What makes two searches of one snapshot rank alike: the day that ages are counted to, and the live legs.
 
-    `start` is the first hit's place in the window, from 0.
+    `start` is the first hit's place in the window, from 0; `tuning` the version that counts, None the current one.
     """
 
     as_of: str
     legs: tuple[str, ...]
     start: int = 0
+    tuning: int | None = None
 
 
 def record_of(
@@ -73,6 +74,7 @@ def record_of(
         "clamp": settings.boost_clamp,
         "k": settings.fusion_k,
         "notices": result.notices,
+        "tuningVersion": result.tuning_version,
     }
 
 
@@ -89,6 +91,7 @@ def _logged(node: Ranked) -> dict[str, object]:
         "prior": node.prior,
         "factors": [{"signal": f.signal, "input": f.input, "factor": f.value} for f in node.factors],
         "final": node.final,
+        **({"pinned": node.pin._asdict()} if node.pin else {}),
     }
 
 
@@ -132,6 +135,7 @@ def replayed(run: RunResult, result: SearchResult) -> ReplayResult:
     return ReplayResult(
         run_id=run.run_id,
         same_snapshot=run.content_root == result.content_root,
+        same_tuning=run.tuning_version == result.tuning_version,
         same_order=not moved,
         moved=moved,
         content_root=result.content_root,

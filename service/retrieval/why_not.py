@@ -10,7 +10,8 @@ from service.domain.principal import Principal
 from service.domain.requests import SearchRequest, WhyNotRequest
 from service.domain.results import WhyNotResult
 from service.retrieval.engines import Retrieval
-from service.retrieval.pipeline import rank_window, today
+from service.retrieval.pipeline import rank_window, today, tuning_of
+from service.retrieval.ranking import Ranked
 from service.retrieval.window import open_window, searched
 from service.statements import filter_fields, nodes_by_uid
 
@@ -24,14 +25,18 @@ async def why_not(request: WhyNotRequest, principal: Principal, retrieval: Retri
     excluded = await _excluding_filters(identity, request.search, principal, retrieval, deadline)
     if excluded:
         return _answer(identity, "filter", f"The request's filters leave it out: {'; '.join(excluded)}.", [])
-    window = await open_window(request.search, principal, retrieval, snapshot, deadline)
-    ranked, missing = await rank_window(window, request.search, principal, retrieval, today(), deadline)
-    degraded = [*window.degraded, *missing]
+    tuned, outdated = await tuning_of(request.search, retrieval, deadline)
+    window = await open_window(request.search, principal, retrieval, snapshot, deadline, tuned=tuned)
+    ranked, missing = await rank_window(window, request.search, principal, retrieval, today(), deadline, tuned)
+    degraded = [*window.degraded, *outdated, *missing]
     places = (place for place, node in enumerate(ranked, start=1) if node.identity == identity)
     place = next(places, None)
     if place is not None:
-        return _answer(identity, "hit", f"It is a hit, at rank {place} of {len(ranked)}.", degraded, rank=place)
-    deeper = await open_window(request.search, principal, retrieval, snapshot, deadline, depth=settings.why_not_depth)
+        detail = f"It is a hit, at rank {place} of {len(ranked)}{_pinned(ranked[place - 1])}."
+        return _answer(identity, "hit", detail, degraded, rank=place)
+    deeper = await open_window(
+        request.search, principal, retrieval, snapshot, deadline, depth=settings.why_not_depth, tuned=tuned
+    )
     degraded += [note for note in deeper.degraded if note not in degraded]
     found = [
         f"{run.leg.name} ranks it {rank}"
@@ -43,7 +48,18 @@ async def why_not(request: WhyNotRequest, principal: Principal, retrieval: Retri
         detail = f"{', '.join(found)}, but each leg contributes {settings.leg_depth} nodes."
         return _answer(identity, "depth", detail, degraded)
     legs = ", ".join(run.leg.name for run in deeper.runs if run.is_live)
-    return _answer(identity, "leg", f"No leg finds it ({legs}) within {settings.why_not_depth} nodes.", degraded)
+    besides = ", ".join(other for one in window.expansions for other in one.alternatives)
+    looked = f" Looked for besides: {besides}." if besides else ""
+    detail = f"No leg finds it ({legs}) within {settings.why_not_depth} nodes.{looked}"
+    return _answer(identity, "leg", detail, degraded)
+
+
+def _pinned(node: Ranked) -> str:
+    if node.pin is None:
+        return ""
+    note = f" ({node.pin.note})" if node.pin.note else ""
+    without = f"rank {node.pin.unpinned}" if node.pin.unpinned else "no hit"
+    return f": pinned there by version {node.pin.version} of the tuning{note}, and {without} without"
 
 
 async def _identify(

@@ -15,7 +15,7 @@ from service.domain.principal import Principal
 from service.domain.requests import SearchRequest
 from service.domain.snapshots import EMPTY_ROOT, Snapshot
 from service.observation import Kind, Observer, Work
-from service.ports import PassageHit
+from service.ports import Expansion, PassageHit
 from service.retrieval import coverage, evidence
 from service.retrieval.anchors import Anchor, find_anchors
 from service.retrieval.cards import Card
@@ -23,6 +23,7 @@ from service.retrieval.engines import LEXICAL, VECTOR, Retrieval
 from service.retrieval.fusion import Fused, Ranking, fuse
 from service.retrieval.legs import Leg, LegRun, degraded, run_legs
 from service.retrieval.question import check_text
+from service.retrieval.tuning import Expanded, Tuned
 
 NOTHING_PUBLISHED = "Nothing has been published here yet."
 UNSUPPORTED = "Nothing in the estate speaks of this: what only resembles it in meaning was left out."
@@ -59,6 +60,17 @@ class Window:
     degraded: tuple[str, ...]
     notices: tuple[str, ...]
     timings: Timings
+    text: str
+    expansions: tuple[Expanded, ...] = ()
+
+    @property
+    def wording(self) -> str:
+        """The question with its synonyms, as words."""
+        return wording(self.text, self.expansions)
+
+
+def wording(text: str, expansions: Sequence[Expanded]) -> str:
+    return " ".join([text, *(other for one in expansions for other in one.alternatives)])
 
 
 def searched(request: SearchRequest) -> NodeFilter:
@@ -76,13 +88,17 @@ async def open_window(
     *,
     legs: tuple[str, ...] = (LEXICAL, VECTOR),
     depth: int | None = None,
+    tuned: Tuned | None = None,
 ) -> Window:
-    """Run the named legs and fuse them. Raises AllLegsDown."""
+    """Run the named legs and fuse them; the lexical one looks for the synonyms of `tuned` too. Raises AllLegsDown."""
     settings = retrieval.settings
     text = check_text(request.text, settings)
+    analyse = retrieval.lexical.terms
+    expansions = tuned.expansions(analyse(text), analyse, settings.tuning_expansions) if tuned else ()
+    worded = wording(text, expansions)
     scope = SearchScope.of(principal, snapshot.generation, searched(request))
     timings = Timings(retrieval.observer)
-    chosen = await _legs(text, scope, depth or settings.leg_depth, retrieval, snapshot, timings, deadline)
+    chosen = await _legs(text, scope, depth or settings.leg_depth, retrieval, snapshot, timings, deadline, expansions)
     runs, (anchors, anchor_failure) = await asyncio.gather(
         run_legs([leg for leg in chosen if leg.name in legs], deadline),
         _anchors(request, text, principal, retrieval, snapshot.generation, deadline, timings),
@@ -93,7 +109,7 @@ async def open_window(
         raise AllLegsDown(f"No retriever can answer now ({reasons}). Try again in a moment.")
     (cards, graph_failure), (unsupported, unjudged), unseen = await asyncio.gather(
         timings.measure("verify", _verify(live, snapshot, principal, retrieval, deadline)),
-        timings.measure("evidence", _unsupported(text, runs, scope, snapshot, retrieval, deadline)),
+        timings.measure("evidence", _unsupported(worded, runs, scope, snapshot, retrieval, deadline)),
         coverage.unseen(live, scope, retrieval, deadline),
     )
     rankings = [
@@ -125,6 +141,8 @@ async def open_window(
         degraded=tuple(notes),
         notices=tuple(notices),
         timings=timings,
+        text=text,
+        expansions=expansions,
     )
 
 
@@ -194,11 +212,14 @@ async def _legs(
     snapshot: Snapshot,
     timings: Timings,
     deadline: Deadline,
+    expansions: Sequence[Expanded],
 ) -> list[Leg]:
     settings = retrieval.settings
+    besides = [Expansion(one.alternatives, settings.synonym_weight) for one in expansions]
 
     async def lexical(deadline: Deadline) -> list[PassageHit]:
-        return await timings.measure(LEXICAL, retrieval.lexical.search(text, scope, depth=depth, deadline=deadline))
+        searching = retrieval.lexical.search(text, scope, depth=depth, deadline=deadline, expansions=besides)
+        return await timings.measure(LEXICAL, searching)
 
     async def vector(deadline: Deadline) -> list[PassageHit]:
         embedded = await timings.measure("embedding", retrieval.query_vectors.vector(text))

@@ -5,7 +5,7 @@ from fastapi import FastAPI
 from service.observation import Observer
 from service.ports import AuditLog, Judgments
 from service.settings import Settings
-from service.surfaces import conditional, console, content, openapi, rest, submissions
+from service.surfaces import conditional, console, content, openapi, rest, submissions, tuning_routes
 from service.surfaces.audit import Audit, AuditedToolbox
 from service.surfaces.authentication import Authentication, Authenticator, AuthorizedToolbox, anonymous
 from service.surfaces.authentication import metadata as access_metadata
@@ -75,6 +75,7 @@ def application(
     app.include_router(rest.health)
     app.include_router(access_metadata.routes(settings))
     app.include_router(rest.operators)
+    app.include_router(tuning_routes.routes)
     app.include_router(rest.owner)
     app.include_router(submissions.routes)
     app.include_router(console.pages)

@@ -1,4 +1,5 @@
-"""Who did what, for the audit log: publishes, rollbacks and repairs with their outcome, and every refusal of access.
+"""Who did what, for the audit log: publishes, rollbacks, repairs and tunings with their outcome, and every refusal of
+access.
 
 No text of a request stands in it, and no secret: who asked, from where, for which path, and the code.
 """
@@ -17,6 +18,7 @@ from service.domain.progress import Progress, silent
 from service.domain.requests import PublishRequest
 from service.domain.results import DiagnosticsResult, DoctorResult, PublishResult, ReadinessResult, Result, RootsResult
 from service.domain.submission import MissingRequest, MissingResult, Submission
+from service.domain.tuning import ReplaceTuningRequest, RollbackTuningRequest, TuningResult
 from service.ports import AuditLog
 from service.surfaces.problems import Problem
 from service.tools.catalogue import Asked, Given, Tool
@@ -77,7 +79,14 @@ class AuditedToolbox:
         self._audit = audit
 
     async def call(self, tool: Tool[Asked, Given], request: Asked, principal: Principal) -> Given:
-        return await self._toolbox.call(tool, request, principal)
+        work = self._toolbox.call(tool, request, principal)
+        match request:
+            case ReplaceTuningRequest(workspace=workspace, version=version):
+                return await self._audited("tuning changed", work, {"workspace": workspace, "from": version}, _tuned)
+            case RollbackTuningRequest(workspace=workspace, version=version, to=to):
+                facts = {"workspace": workspace, "from": version, "to": to}
+                return await self._audited("tuning rolled back", work, facts, _tuned)
+        return await work
 
     async def publish(self, request: PublishRequest, progress: Progress = silent) -> PublishResult:
         facts = {"paths": request.paths, "dry_run": request.dry_run}
@@ -127,6 +136,12 @@ class AuditedToolbox:
             raise
         finally:
             self._audit.write(event, outcome, **facts, **found)
+
+
+def _tuned(result: Result) -> Mapping[str, Any]:
+    """How many there are, and no word of them: the history has them whole."""
+    assert isinstance(result, TuningResult)
+    return {"version": result.version, "pins": result.pin_count, "synonyms": result.synonym_count}
 
 
 def _published(result: PublishResult) -> Mapping[str, Any]:

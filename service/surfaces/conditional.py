@@ -16,7 +16,9 @@ from typing import Annotated
 from fastapi import Depends, Request
 from starlette.responses import Response
 
+from service.domain.filters import NodeFilter
 from service.domain.requests import SnapshotRequest
+from service.retrieval.tuning import workspace_of
 from service.settings import Settings
 from service.surfaces.dependencies import Caller, Tools
 from service.tools import estate
@@ -36,6 +38,7 @@ def variant_of(settings: Settings, version: str) -> str:
 class Validator:
     """One request's validators. `wanted` is its If-None-Match, `path` its path and query as they were sent.
 
+    tuning: the version of it that a search counts.
     is_weak: its answers say the same but differ in what passes: times, the name of the run.
     """
 
@@ -45,6 +48,7 @@ class Validator:
     visibility_class: tuple[str, ...]
     variant: str
     is_weak: bool
+    tuning: int = 0
     is_settled: bool = field(default=True)
     """False while a large publish is applied in parts, or the graph can't say what answers: nothing that is read then
     is kept, nor is what is kept confirmed."""
@@ -78,7 +82,8 @@ class Validator:
         return Response(body, headers={**headers, **more}, media_type=media_type)
 
     def _tag(self, content_root: str) -> str:
-        named = [content_root, self.path, self.visibility_class, self.variant, _today() if self.is_weak else ""]
+        named: list[object] = [content_root, self.path, self.visibility_class, self.variant]
+        named += [_today(), self.tuning] if self.is_weak else []
         digest = hashlib.sha256(json.dumps(named).encode()).digest()
         opaque = f'"{base64.urlsafe_b64encode(digest[:18]).decode()}"'
         return f"W/{opaque}" if self.is_weak else opaque
@@ -95,7 +100,9 @@ def _opaque(tag: str) -> str:
 
 
 async def _validator(http: Request, toolbox: Tools, caller: Caller, *, is_weak: bool) -> Validator:
-    snapshot = await toolbox.call(estate.SNAPSHOT, SnapshotRequest(), caller)
+    pairs = (pair.partition("=") for pair in http.query_params.getlist("filter"))
+    narrowed = NodeFilter(workspace=tuple(value for name, _, value in pairs if name == "workspace"))
+    snapshot = await toolbox.call(estate.SNAPSHOT, SnapshotRequest(workspace=workspace_of(narrowed)), caller)
     path = http.scope.get("raw_path") or http.url.path.encode()
     return Validator(
         content_root=snapshot.content_root,
@@ -104,6 +111,7 @@ async def _validator(http: Request, toolbox: Tools, caller: Caller, *, is_weak: 
         visibility_class=caller.visibility_class,
         variant=http.app.state.variant,
         is_weak=is_weak,
+        tuning=snapshot.tuning_version,
         is_settled=not (snapshot.publishing or snapshot.degraded),
     )
 

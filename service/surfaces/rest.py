@@ -6,6 +6,7 @@
     GET  /v1/nodes             ?limit=…&filter=…&facet=…&cursor=… → ListResult
     GET  /v1/nodes/{uid}       ?locale=… → NodeResult; the uid percent-encoded
     POST /v1/runs[/show|/replay]   the log of runs, for operators: each tool of `catalogue.OPERATOR_TOOLS` likewise
+    GET, PUT /v1/tuning        pinned results and synonyms, and more of them: `service.surfaces.tuning_routes`
     POST /v1/publish           PublishRequest → a stream; this and what follows for the owner of the data folder only
     POST /v1/rollback          RollbackRequest → a stream
     POST /v1/doctor            DoctorRequest → a stream
@@ -87,7 +88,7 @@ class StrictRoute(APIRoute):
         handle = super().get_route_handler()
 
         async def handle_strictly(request: Request) -> Response:
-            if request.method == "POST" and not is_json(request.headers):
+            if request.method in ("POST", "PUT") and not is_json(request.headers):
                 raise MediaTypeRefused
             return await handle(StrictRequest(request.scope, request.receive))
 

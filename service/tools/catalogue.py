@@ -44,6 +44,16 @@ from service.domain.results import (
     WhyNotResult,
     XrefResult,
 )
+from service.domain.tuning import (
+    ReplaceTuningRequest,
+    RollbackTuningRequest,
+    TuningDifferenceRequest,
+    TuningDifferenceResult,
+    TuningHistoryRequest,
+    TuningHistoryResult,
+    TuningRequest,
+    TuningResult,
+)
 
 Asked = TypeVar("Asked", bound=Request)
 Given = TypeVar("Given", bound=Result)
@@ -206,7 +216,67 @@ REPLAY = Tool(
     scope=Scope.OPERATE,
 )
 
-OPERATOR_TOOLS: tuple[Tool[Request, Result], ...] = (RUNS, RUN, REPLAY)  # type: ignore[assignment]
+TUNING = Tool(
+    name="show_tuning",
+    path="tuning/show",
+    title="Show a tuning",
+    description="The pinned results and synonyms of a workspace: the current version of them, or an earlier one.",
+    not_for="Not for what they did to a search: docs_search with `explain`.",
+    request=TuningRequest,
+    result=TuningResult,
+    scope=Scope.OPERATE,
+)
+TUNING_HISTORY = Tool(
+    name="tuning_history",
+    path="tuning/history",
+    title="List a tuning's versions",
+    description="Who changed the pinned results and synonyms of a workspace, when and why, newest first.",
+    not_for="Not for what changed: tuning_difference.",
+    request=TuningHistoryRequest,
+    result=TuningHistoryResult,
+    scope=Scope.OPERATE,
+)
+TUNING_DIFFERENCE = Tool(
+    name="tuning_difference",
+    path="tuning/difference",
+    title="Compare two versions of a tuning",
+    description="The pinned results and synonyms that one version has and another has not.",
+    not_for="Not for a whole version: show_tuning.",
+    request=TuningDifferenceRequest,
+    result=TuningDifferenceResult,
+    scope=Scope.OPERATE,
+)
+REPLACE_TUNING = Tool(
+    name="replace_tuning",
+    path="tuning/replace",
+    title="Change a tuning",
+    description="A new version of a workspace's pinned results and synonyms, in place of the one that is named.",
+    not_for="Not for an earlier version's content: rollback_tuning.",
+    request=ReplaceTuningRequest,
+    result=TuningResult,
+    scope=Scope.OPERATE,
+)
+ROLLBACK_TUNING = Tool(
+    name="rollback_tuning",
+    path="tuning/rollback",
+    title="Bring back a tuning",
+    description="An earlier version's pinned results and synonyms as a new version.",
+    not_for="Not for a snapshot of the estate: rollback.",
+    request=RollbackTuningRequest,
+    result=TuningResult,
+    scope=Scope.OPERATE,
+)
+
+OPERATOR_TOOLS: tuple[Tool[Request, Result], ...] = (  # type: ignore[assignment]
+    RUNS,
+    RUN,
+    REPLAY,
+    TUNING,
+    TUNING_HISTORY,
+    TUNING_DIFFERENCE,
+    REPLACE_TUNING,
+    ROLLBACK_TUNING,
+)
 """What an operator asks over REST and on the command line; agents and readers are not offered them."""
 
 TOOLS: tuple[Tool[Request, Result], ...] = (  # type: ignore[assignment]

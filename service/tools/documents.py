@@ -33,9 +33,10 @@ from service.tools.docs_fetch import locate, section_result
 from service.tools.entries import Row, entries_of, entry_fields
 
 
-async def snapshot(_request: SnapshotRequest, _principal: Principal, retrieval: Retrieval) -> SnapshotResult:
+async def snapshot(request: SnapshotRequest, _principal: Principal, retrieval: Retrieval) -> SnapshotResult:
     """Raises EngineUnavailable while the store has never named one."""
     answering = await retrieval.store.snapshot()
+    tuned, _ = await retrieval.tunings.current(request.workspace, retrieval.deadline())
     return SnapshotResult(
         content_root=answering.content_root,
         generation=answering.generation,
@@ -44,6 +45,7 @@ async def snapshot(_request: SnapshotRequest, _principal: Principal, retrieval: 
         published_at=answering.published_at,
         publishing=answering.publishing,
         degraded=answering.notes,
+        tuning_version=tuned.version,
     )
 
 

@@ -34,7 +34,7 @@ from service.publishing.doctor import Doctor
 from service.publishing.publisher import Publisher
 from service.retrieval import listing, pipeline, runs, why_not
 from service.retrieval.engines import Retrieval
-from service.tools import catalogue, estate
+from service.tools import catalogue, estate, tuning
 from service.tools.catalog_page import catalog
 from service.tools.catalogue import Asked, Given, Tool
 from service.tools.code_sample_search import code_sample_search
@@ -63,6 +63,11 @@ _FUNCTIONS: Mapping[str, Callable[[Any, Principal, Retrieval], Awaitable[Result]
     catalogue.RUNS.name: runs.list_runs,
     catalogue.RUN.name: runs.show_run,
     catalogue.REPLAY.name: pipeline.replay_run,
+    catalogue.TUNING.name: tuning.show_tuning,
+    catalogue.TUNING_HISTORY.name: tuning.tuning_history,
+    catalogue.TUNING_DIFFERENCE.name: tuning.tuning_difference,
+    catalogue.REPLACE_TUNING.name: tuning.replace_tuning,
+    catalogue.ROLLBACK_TUNING.name: tuning.rollback_tuning,
     estate.SNAPSHOT.name: snapshot,
     estate.DOCUMENT.name: document,
     estate.CATALOG.name: catalog,

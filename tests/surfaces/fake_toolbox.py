@@ -19,7 +19,16 @@ from service.domain.documents import (
     SummaryPage,
     TermResult,
 )
-from service.domain.errors import CursorForeign, LimitOutOfRange, NodeUnknown, QueryEmpty, RootUnknown, RunUnknown
+from service.domain.errors import (
+    CursorForeign,
+    LimitOutOfRange,
+    NodeUnknown,
+    QueryEmpty,
+    RootUnknown,
+    RunUnknown,
+    TuningChanged,
+    TuningUnknown,
+)
 from service.domain.filters import NodeFilter
 from service.domain.principal import Principal
 from service.domain.requests import (
@@ -94,6 +103,19 @@ from service.domain.results import (
     XrefResult,
 )
 from service.domain.submission import MissingRequest, MissingResult, Submission
+from service.domain.tuning import (
+    PinnedResult,
+    ReplaceTuningRequest,
+    RollbackTuningRequest,
+    Synonym,
+    TuningDifferenceRequest,
+    TuningDifferenceResult,
+    TuningHistoryRequest,
+    TuningHistoryResult,
+    TuningRequest,
+    TuningResult,
+    difference,
+)
 from service.tools import catalogue, estate
 from service.tools.catalogue import Asked, Given, Tool
 from service.tools.toolbox import Progress, silent
@@ -565,6 +587,52 @@ def _documents(request: EstateRequest) -> DocumentPage:
     )
 
 
+TUNING = TuningResult(
+    version=3,
+    at="2026-01-03T00:00:00+00:00",
+    by="an editor",
+    reason="Everybody asks for it",
+    pin_count=2,
+    synonym_count=2,
+    pins=[
+        PinnedResult(words="rank fusion", uid="manual.page-1", place=1, note="the best there is", until="2099-12-31"),
+        PinnedResult(words="<script>alert(1)</script>", match="exact", uid="a uid & more", locale="en-us", place=3),
+    ],
+    synonyms=[Synonym(terms=["k8s", "kubernetes"]), Synonym(of="aks", terms=["azure kubernetes service", "cluster"])],
+)
+
+
+def _tuning(request: TuningRequest) -> TuningResult:
+    version = TUNING.version if request.version is None else request.version
+    if version > TUNING.version:
+        raise TuningUnknown("No such version is kept.")
+    if version == 0:
+        return TuningResult(workspace=request.workspace)
+    return TUNING.model_copy(update={"workspace": request.workspace, "version": version})
+
+
+def _replaced(request: ReplaceTuningRequest | RollbackTuningRequest) -> TuningResult:
+    if request.version != TUNING.version:
+        raise TuningChanged.to(TUNING.version)
+    restored = {"restored": request.to} if isinstance(request, RollbackTuningRequest) else {}
+    told = {"workspace": request.workspace, "version": request.version + 1, "reason": request.reason, **restored}
+    if isinstance(request, ReplaceTuningRequest):
+        counts = {"pin_count": len(request.pins), "synonym_count": len(request.synonyms)}
+        told |= {"pins": request.pins, "synonyms": request.synonyms, **counts}
+    return TUNING.model_copy(update=told)
+
+
+def _tuning_history(request: TuningHistoryRequest) -> TuningHistoryResult:
+    versions = [TUNING.about.model_copy(update={"version": number, "restored": None}) for number in (3, 2, 1)]
+    versions[1] = versions[1].model_copy(update={"restored": 0, "reason": ""})
+    return TuningHistoryResult(versions=versions[: request.limit])
+
+
+def _tuning_difference(request: TuningDifferenceRequest) -> TuningDifferenceResult:
+    before = TuningResult(workspace=request.workspace, version=2, synonyms=TUNING.synonyms[:1], pins=TUNING.pins[1:])
+    return difference(before, TUNING)
+
+
 ANSWERS: Mapping[str, Callable[[Any], Result]] = {
     catalogue.SEARCH.name: _search,
     catalogue.WHY_NOT.name: _why_not,
@@ -581,6 +649,11 @@ ANSWERS: Mapping[str, Callable[[Any], Result]] = {
     catalogue.RUNS.name: _runs,
     catalogue.RUN.name: logged_run,
     catalogue.REPLAY.name: _replay,
+    catalogue.TUNING.name: _tuning,
+    catalogue.TUNING_HISTORY.name: _tuning_history,
+    catalogue.TUNING_DIFFERENCE.name: _tuning_difference,
+    catalogue.REPLACE_TUNING.name: _replaced,
+    catalogue.ROLLBACK_TUNING.name: _replaced,
     estate.SNAPSHOT.name: _snapshot,
     estate.DOCUMENT.name: _document,
     estate.CATALOG.name: _catalog,

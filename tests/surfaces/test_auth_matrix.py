@@ -37,6 +37,7 @@ NEEDS = {
     "/metrics": Scope.OPERATE,
     "/diagnostics": Scope.OPERATE,
     "/judge": Scope.OPERATE,
+    "/v1/tuning": Scope.OPERATE,
     "/runs": Scope.OPERATE,
     "/status": Scope.OPERATE,
     "/v1/publish": OWNER,
@@ -54,6 +55,8 @@ NEEDS = {
 BODIES = {
     **{f"/v1/{tool.path}": next(iter(EXAMPLES[tool.name].values()))["value"] for tool in catalogue.TOOLS},
     "/v1/runs/show": {"runId": "run-1"},
+    "/v1/tuning/replace": {"version": 3},
+    "/v1/tuning/rollback": {"to": 1, "version": 3},
     "/v1/runs/replay": {"runId": "run-1", "text": "fusion"},
     "/v1/publish": {"paths": ["/estate"]},
     "/v1/rollback": {"contentRoot": "c0ffee" * 10 + "c0ff"},
@@ -74,7 +77,7 @@ REFUSED = {"credentials_missing", "credentials_invalid", "scope_missing", "owner
 async def code_of(running, method, path, headers):
     """The code of a refusal, or None for an answer of any other kind."""
     url = path.replace("{uid:uid}", "manual.page-1") + (QUERIES.get(path, "") if method == "GET" else "")
-    body = BODIES.get(path, {}) if method == "POST" else None
+    body = BODIES.get(path, {}) if method in ("POST", "PUT") else None
     answer = await running.client.request(method, url, json=body, headers=headers)
     if answer.status_code in (401, 403):
         found = [code for code in REFUSED if code in answer.text]

@@ -5,7 +5,7 @@ from typing import Any
 from pydantic import Field
 
 from service.domain.results.result import Result
-from service.domain.results.search import AnchorResult, LegRank
+from service.domain.results.search import AnchorResult, LegRank, PinnedBy
 
 
 class LoggedFactor(Result):
@@ -27,6 +27,7 @@ class LoggedHit(Result):
     prior: float
     factors: list[LoggedFactor]
     final: float
+    pinned: PinnedBy | None = None
 
 
 class RunSummary(Result):
@@ -55,6 +56,7 @@ class RunResult(RunSummary):
     clamp: float = Field(description="Most that the factors above 1 make together.")
     k: int
     notices: list[str]
+    tuning_version: int | None = Field(default=None, description="That counted; null where none did.")
 
 
 class RunsResult(Result):
@@ -77,6 +79,7 @@ class ReplayResult(Result):
 
     run_id: str
     same_snapshot: bool
+    same_tuning: bool = Field(default=True, description="Pinned results and synonyms are of the run's own version.")
     same_order: bool
     moved: list[MovedHit] = Field(description="Hits that are not where they were.")
     content_root: str

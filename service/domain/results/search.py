@@ -35,6 +35,16 @@ class FactorResult(Result):
     places: int
 
 
+class PinnedBy(Result):
+    """The version of a tuning that put the hit where it is, its editor's note, and where the hit would stand without;
+    null where it would be no hit."""
+
+    version: int
+    place: int
+    note: str
+    unpinned: int | None
+
+
 class HitExplanation(Result):
     legs: list[LegRank]
     rrf: float = Field(
@@ -45,6 +55,7 @@ class HitExplanation(Result):
     prior_places: int = Field(description="Places that the prior moved the hit by; up is positive.")
     factors: list[FactorResult]
     final: float
+    pinned: PinnedBy | None = Field(default=None, description="Of a hit that people put where it is.")
 
 
 class Hit(Result):
@@ -60,6 +71,7 @@ class Hit(Result):
     score: float
     passage: PassageResult
     superseded_by: str | None = Field(default=None, description="Uid of the page that replaces this one.")
+    pinned: bool = Field(default=False, description="People put it at this place, whatever its score.")
     unverified: bool = Field(default=False, description="The graph was down: shown as the text index has it.")
     explain: HitExplanation | None = None
 
@@ -84,12 +96,20 @@ class AnchorResult(Result):
     via: str
 
 
+class ExpandedTerms(Result):
+    """A term of the question that has synonyms, and what was looked for besides."""
+
+    of: str
+    alternatives: list[str]
+
+
 class SearchExplanation(Result):
     legs: list[LegReport]
     anchors: list[AnchorResult]
     timings_ms: dict[str, float]
     k: int
     as_of: str
+    expansions: list[ExpandedTerms] = Field(default_factory=list)
 
 
 class SearchResult(Result):
@@ -105,6 +125,9 @@ class SearchResult(Result):
     ontology_hash: str
     run_id: str
     took_ms: float
+    tuning_version: int | None = Field(
+        default=None, description="The tuning's version that counted, 0 before any; null where it was left out."
+    )
     explain: SearchExplanation | None = None
 
 
