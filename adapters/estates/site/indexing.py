@@ -17,6 +17,7 @@ from adapters.estates.site.configuration import ContentRoot
 from adapters.estates.site.dialect import Dialect
 from adapters.estates.site.index import EstateIndex, PageEntry, Parent, Retirement, address_key
 from adapters.estates.site.locales import locale_of_path, normal_locale
+from adapters.estates.site.markdown_toc import is_markdown_toc
 from adapters.estates.site.references import path_uid, title_of_path
 from adapters.estates.site.vocabulary import Vocabulary
 from adapters.estates.visibility import VisibilityUndecidable
@@ -75,7 +76,10 @@ class EstateIndexer:
 
     def _markdown(self, path: str) -> Iterator[Diagnostic]:
         place = self._place(path)
-        headed = self._dialect.head(self._files.read(path))
+        source = self._files.read(path)
+        if is_markdown_toc(source):
+            return
+        headed = self._dialect.head(source)
         self._zones(headed.body)
         if place is None:
             return

@@ -1,4 +1,4 @@
-"""Tables of contents (toc.yml) → what each page is part of."""
+"""Tables of contents (toc.yml, toc.md) → what each page is part of."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -9,6 +9,7 @@ from adapters.estates.site.configuration import ContentRoot
 from adapters.estates.site.index import EstateIndex, PageEntry, Parent
 from adapters.estates.site.indexing import yaml_diagnostic
 from adapters.estates.site.links import spellings
+from adapters.estates.site.markdown_toc import MARKDOWN_TOC, read_markdown_toc
 from adapters.estates.site.references import uid_space
 from adapters.estates.yaml_document import YamlInvalid, YamlNode, parse_yaml
 from service.domain.content import NodeRecord
@@ -16,7 +17,7 @@ from service.domain.diagnostics import Diagnostic, Severity
 from service.domain.graph import EdgeType, Node, NodeIdentity, NodeKind, Reference
 from service.domain.visibility import Classes, widened
 
-TOC_NAMES = frozenset({"toc.yml", "toc.yaml", "toc.json"})
+TOC_NAMES = ("toc.yml", "toc.yaml", "toc.json", MARKDOWN_TOC)
 _PAGE_SUFFIXES = ("", ".md", ".markdown", ".yml", ".yaml")
 _REFERRED_DEPTH = 100
 
@@ -82,7 +83,9 @@ class Navigation:
 
     def _parse(self, path: str) -> YamlNode | None:
         try:
-            return parse_yaml(self._files.read(path).text)
+            source = self._files.read(path)
+            is_markdown = path.lower().endswith(MARKDOWN_TOC)
+            return read_markdown_toc(source) if is_markdown else parse_yaml(source.text)
         except FileUnreadable as error:
             self._findings.append(error.diagnostic(path))
         except YamlInvalid as error:
@@ -106,7 +109,8 @@ class Navigation:
         if target.rpartition("/")[2].lower() in TOC_NAMES:
             return self._files.find(target)
         if href.partition("?")[0].endswith("/"):
-            return self._files.find(f"{target}/toc.yml" if target else "toc.yml")
+            named = (self._files.find(f"{target}/{name}".lstrip("/")) for name in TOC_NAMES)
+            return next((found for found in named if found is not None), None)
         return None
 
     def _path(self, href: str, base: str) -> str | None:
