@@ -1,9 +1,12 @@
 """The manual tells what the code does: each table that it repeats is held against the code's own."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import typer
+import yaml
 
 from adapters.estates import ReadingRules, reader_for
 from cypher_guard.violation import CODES
@@ -18,11 +21,14 @@ from service.retrieval.signals import SIGNALS
 from service.settings import Settings
 from service.surfaces import problems, remote
 from service.surfaces.command_line import settings_page
+from service.surfaces.command_line.program import app
 from service.surfaces.graphql import refusals
 from service.tools.catalogue import TOOLS
 
-DOCS = Path(__file__).parents[2] / "docs"
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
 ARTICLES = DOCS / "articles"
+TEXTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"))]
 
 
 def first_column(article, heading=None):
@@ -111,3 +117,69 @@ def test_settings_that_articles_name_exist():
         named = set(re.findall(r"`([a-z]+(?:_[a-z]+)+)`", (ARTICLES / article).read_text(encoding="utf-8")))
         known = set(Settings.model_fields) | set(first_column("errors.md"))
         assert named <= known, article
+
+
+def anchors(text: str) -> set[str]:
+    """Of a page's headings, as GitHub and docfx make them."""
+    headings = re.findall(r"^#+ (.+)$", re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S), flags=re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_every_link_to_a_file_leads_there_and_to_a_heading_that_it_has(path: Path) -> None:
+    text = re.sub(r"^```.*?^```$", "", path.read_text(encoding="utf-8"), flags=re.M | re.S)
+    for address in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"`[^`]*`", "", text)):
+        if re.match(r"[a-z]+:", address):
+            continue
+        name, _, anchor = address.partition("#")
+        target = path.parent / name if name else path
+        assert target.exists(), address
+        if anchor:
+            assert anchor in anchors(target.read_text(encoding="utf-8")), address
+
+
+def test_the_toc_lists_every_article_once() -> None:
+    toc = yaml.safe_load((ARTICLES / "toc.yml").read_text(encoding="utf-8"))
+    listed = [item["href"] for group in toc for item in group["items"]]
+    assert sorted(listed) == sorted(path.relative_to(ARTICLES).as_posix() for path in ARTICLES.rglob("*.md"))
+
+
+def test_every_article_has_a_title_of_its_own_and_says_what_it_is_for() -> None:
+    fronts = {
+        path: yaml.safe_load(path.read_text(encoding="utf-8").split("---")[1])
+        for path in sorted(ARTICLES.rglob("*.md"))
+    }
+    titles = [front["title"] for front in fronts.values()]
+    assert len(titles) == len(set(titles))
+    for path, front in fronts.items():
+        assert len(front["title"]) <= 80, path
+        assert 30 <= len(front["description"]) <= 200, path
+        assert front["description"].endswith("."), path
+        assert front["ms.topic"] in {"concept", "how-to", "reference", "troubleshooting"}, path
+
+
+def commands_shown() -> Iterator[tuple[str, list[str]]]:
+    """Where the texts show our own command, and its words; a line that ends with a backslash goes on."""
+    for path in TEXTS:
+        for block in re.findall(r"^```(?:console|bash)?$(.*?)^```$", path.read_text(encoding="utf-8"), re.M | re.S):
+            for line in block.replace("\\\n", " ").splitlines():
+                if found := re.search(r"^\s*(?:\$ )?(?:\w+=\S+ )*cogitave-query (.*)", line):
+                    command = re.split(r" (?:\||>|>>|&&|;|#) ?", found[1])[0]
+                    yield f"{path.name}: {line.strip()}", command.replace("…", "").split()
+
+
+@pytest.mark.parametrize(("where", "words"), [pytest.param(*shown, id=shown[0]) for shown in commands_shown()])
+def test_every_command_that_is_shown_exists_with_its_options(where: str, words: list[str]) -> None:
+    command = typer.main.get_command(app)
+    known = options_of(command)
+    for word in words:
+        word = word.strip("[]")
+        if word.startswith("--"):
+            assert word.partition("=")[0] in known, where
+        elif word in getattr(command, "commands", {}):
+            command = command.commands[word]
+            known |= options_of(command)
+
+
+def options_of(command: object) -> set[str]:
+    return {name for parameter in command.params for name in [*parameter.opts, *parameter.secondary_opts]} | {"--help"}
