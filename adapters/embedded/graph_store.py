@@ -140,7 +140,8 @@ class EmbeddedGraphStore:
         self._answer_with(snapshot, projection)
 
     def _answer_with(self, snapshot: Snapshot, projection: GraphProjection) -> None:
-        before, self._live = self._live, LiveGraph.prepared(snapshot, projection)
+        before = self._live
+        self._live = LiveGraph.prepared(snapshot, projection, before if projection.keeps_names else None)
         before.close()
 
 

@@ -39,9 +39,17 @@ class LiveGraph:
         self._adjacency = _Once(self._derive_adjacency)
 
     @classmethod
-    def prepared(cls, snapshot: Snapshot, projection: GraphProjection) -> "LiveGraph":
-        """One that derives already, in the background, what the first query will want; it must be closed."""
+    def prepared(
+        cls, snapshot: Snapshot, projection: GraphProjection, before: "LiveGraph | None" = None
+    ) -> "LiveGraph":
+        """One that derives already, in the background, what the first query will want; it must be closed.
+
+        before: one whose nodes are called the same; what it has derived of them is taken over.
+        """
         live = cls(snapshot, projection)
+        if before is not None:
+            live._titles.take(before._titles)
+            live._names.take(before._names)
         live._preparing = threading.Thread(target=live._prepare, name="titles")
         live._preparing.start()
         return live
@@ -119,6 +127,10 @@ class _Once(Generic[Derived]):
         self._make = make
         self._made: tuple[Derived] | None = None
         self._making = threading.Lock()
+
+    def take(self, other: "_Once[Derived]") -> None:
+        """What the other has made is ours too; what it has not, we make ourselves."""
+        self._made = other._made
 
     def get(self) -> Derived:
         if self._made is None:

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -43,10 +44,12 @@ class Answer:
 class GraphProjection:
     """An immutable graph that any number of threads may read at once."""
 
-    def __init__(self, graph: Any, linked: LinkedGraph | None = None) -> None:
+    def __init__(self, graph: Any, linked: LinkedGraph | None = None, *, keeps_names: bool = False) -> None:
         self._graph = graph
         self._linked = linked
         """What it was made of, where it was made here."""
+        self.keeps_names = keeps_names
+        """Whether its nodes are those of the graph that it was changed from, called the same and seen by the same."""
 
     @classmethod
     def build(cls, linked: LinkedGraph, publish_id: str) -> "GraphProjection":
@@ -76,7 +79,7 @@ class GraphProjection:
         for text, rows in _updates(difference, linked, publish_id):
             _write(graph, text, rows)
         _create_edges(graph, difference.added_edges, publish_id)
-        return type(self)(graph, linked)
+        return type(self)(graph, linked, keeps_names=_keeps_names(difference))
 
     @classmethod
     def load(cls, file: Path) -> "GraphProjection":
@@ -108,6 +111,15 @@ def _create_edges(graph: Any, edges: Iterable[Edge], publish_id: str) -> None:
             f"CREATE (a)-[r:{name}]->(b) SET r = row.properties",
             rows,
         )
+
+
+_called = attrgetter("kind", "title", "aliases", "visible_to")
+
+
+def _keeps_names(difference: GraphDifference) -> bool:
+    if difference.gone_nodes or difference.added_nodes:
+        return False
+    return all(_called(old) == _called(new) for old, new in difference.changed_nodes)
 
 
 def _deletions(difference: GraphDifference) -> Iterator[tuple[str, list[Row]]]:
@@ -157,7 +169,7 @@ def node_properties(node: Node, content_hash: str | None) -> dict[str, Any]:
         "lastModified": node.last_modified,
         "contentHash": content_hash,
     }
-    lists: dict[str, Sequence[str]] = {
+    lists: dict[str, tuple[str, ...]] = {
         "products": node.products,
         "topics": node.topics,
         "roles": node.roles,
@@ -167,8 +179,13 @@ def node_properties(node: Node, content_hash: str | None) -> dict[str, Any]:
         "aliases": node.aliases,
         "visibleTo": node.visible_to,
     }
-    properties = {**node.extra, **scalars, **{name: list(values) for name, values in lists.items()}}
-    return {name: _storable(value) for name, value in properties.items() if value is not None}
+    properties: dict[str, Any] = {**node.extra, **scalars}
+    stored = {
+        name: engine_text(value) if isinstance(value, str) else value
+        for name, value in properties.items()
+        if value is not None
+    }
+    return stored | {name: [engine_text(value) for value in values] for name, values in lists.items()}
 
 
 def _edge_row(edge: Edge, publish_id: str) -> dict[str, Any]:
@@ -186,12 +203,6 @@ def _edge_row(edge: Edge, publish_id: str) -> dict[str, Any]:
         "via": properties["via"],
         "properties": properties,
     }
-
-
-def _storable(value: Any) -> Any:
-    if isinstance(value, str):
-        return engine_text(value)
-    return [engine_text(item) for item in value] if isinstance(value, list) else value
 
 
 def _write(graph: Any, text: str, rows: Sequence[Mapping[str, Any]]) -> None:

@@ -43,7 +43,8 @@ def passage_point(passage: Passage, vector: Vector, generation: int) -> qdrant.P
         "stored": passage_to_json(passage),
         "tags": [_tag(name, value) for name, values in filter_values(node).items() for value in values],
     }
-    return qdrant.Point(point_id(passage.key), vector.tolist(), payload)
+    # The engine reads a buffer as it is; out of a list it takes each number by itself.
+    return qdrant.Point(point_id(passage.key), memoryview(vector), payload)  # type: ignore[arg-type]
 
 
 def point_id(key: PassageKey) -> int:

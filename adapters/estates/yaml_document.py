@@ -3,8 +3,9 @@
 Scalars keep their spelling (`no`, `1.10`, `2024-01-01` stay text): the readers ask for the type they need.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
@@ -39,7 +40,7 @@ class YamlNode:
     value: str | None = None
     items: "list[YamlNode] | None" = None
     entries: "dict[str, YamlNode] | None" = None
-    duplicates: "list[tuple[str, int]]" = field(default_factory=list)
+    duplicates: Sequence[tuple[str, int]] = ()
     block_scalar: bool = False
 
     def get(self, key: str) -> "YamlNode | None":
@@ -215,9 +216,12 @@ def _put(parent: YamlNode, pending: list[YamlNode | None], node: YamlNode) -> No
     pending[-1] = None
     if parent.entries is None:
         return
-    name = key.value or ""
+    # A site's documents have the same few keys, by the ten thousand.
+    name = sys.intern(key.value or "")
     if name in parent.entries:
-        parent.duplicates.append((name, key.line))
+        known = parent.duplicates if isinstance(parent.duplicates, list) else []
+        known.append((name, key.line))
+        parent.duplicates = known
     if name == "<<" and node.entries is not None:
         for inherited, value in node.entries.items():
             parent.entries.setdefault(inherited, value)
@@ -253,4 +257,5 @@ class DocumentMemory:
 _CHARACTERS_A_NODE = 64
 """Text of this length counts as a node more: a scalar may be as long as its file."""
 
-_memory = DocumentMemory(most_nodes=250_000)
+_memory = DocumentMemory(most_nodes=1_000_000)
+"""Front matter of some 70,000 pages, at about 150 bytes a node; what does not fit is parsed anew at each reading."""

@@ -65,7 +65,8 @@ class VectorProjection:
         return sum([(await self._embed(batch))[1] for batch in batches(passages, self.settings.publish_batch)])
 
     async def _embed(self, passages: Sequence[Passage]) -> tuple[Vectors, int]:
-        texts = {_name(passage): passage.embedded_text for passage in passages}
+        names = [_name(passage) for passage in passages]
+        texts = {name: passage.embedded_text for name, passage in zip(names, passages, strict=True)}
         known: dict[str, Vector] = self.cache.get(self.embedder.model, list(texts))
         missing = [name for name in texts if name not in known]
         if missing:
@@ -73,7 +74,7 @@ class VectorProjection:
             made = dict(zip(missing, fresh, strict=True))
             self.cache.put(self.embedder.model, made)
             known |= made
-        return np.asarray([known[_name(passage)] for passage in passages], dtype=np.float32), len(missing)
+        return np.asarray([known[name] for name in names], dtype=np.float32), len(missing)
 
 
 def _name(passage: Passage) -> str:

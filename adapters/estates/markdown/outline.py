@@ -1,5 +1,6 @@
 """The sections of a page as its headings and moniker zones divide it, and what the heading above says of a link."""
 
+import re
 from dataclasses import replace
 
 from adapters.estates.markdown.document import LinkRole
@@ -108,7 +109,9 @@ class Outline:
         return f"{anchor}-{count}" if count else anchor
 
 
+_NOT_IN_SLUG = re.compile(r"[^\w \-]")
+
+
 def slug(heading: str) -> str:
     """The fragment that the platforms make of a heading: lower case, letters and digits, words joined by `-`."""
-    kept = (character for character in heading.lower() if character.isalnum() or character in " -_")
-    return "".join(kept).strip().replace(" ", "-")
+    return _NOT_IN_SLUG.sub("", heading.lower()).strip().replace(" ", "-")

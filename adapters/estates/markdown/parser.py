@@ -14,6 +14,8 @@ from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
+from adapters.estates.markdown.marks import ask_by_mark
+
 _SPREADING_DIRECTIVES = frozenset({"image", "code", "video"})
 _DIRECTIVE_LINES = 20
 _BANG_CHARACTERS = 2_000
@@ -24,6 +26,13 @@ _TRAILING_PUNCTUATION = "._-*#/+~:"
 
 def markdown_parser() -> MarkdownIt:
     """A parser whose links keep the spelling of their source: a uid may hold any character."""
+    parser = plain_parser()
+    ask_by_mark(parser, {_directive: ":"}, {_extension: "[<@:"})
+    return parser
+
+
+def plain_parser() -> MarkdownIt:
+    """The same, slower: every rule is asked everywhere."""
     parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
     parser.normalizeLink = _as_written  # type: ignore[method-assign,assignment]
     parser.normalizeLinkText = _as_written  # type: ignore[method-assign,assignment]

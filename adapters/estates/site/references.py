@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import islice
 
 from adapters.estates.files import without_suffix
 from adapters.estates.markdown.document import Listing, MarkdownDocument, Snippet
@@ -128,7 +129,8 @@ def listing_title(listing: Listing, page: PageEntry) -> str:
 
 
 def is_substantial(code: str, context: SiteContext) -> bool:
-    return sum(1 for line in code.split("\n") if line.strip()) >= context.rules.code_sample_lines
+    wanted = context.rules.code_sample_lines
+    return sum(1 for _ in islice(filter(str.strip, code.split("\n")), wanted)) >= wanted
 
 
 def path_uid(docset: str, path: str) -> str:
