@@ -25,7 +25,10 @@ def read_xref_maps(files: EstateFiles, index: EstateIndex, roots: Sequence[Conte
             name = reference.value or ""
             path = files.join(root.file, name)
             if "://" in name:
-                yield _elsewhere(root.file, reference)
+                copies = [known for known in files.paths if _file_name(known) == _file_name(name)]
+                paths |= dict.fromkeys(copies)
+                if not copies:
+                    yield _elsewhere(root.file, reference)
             elif path is None:
                 yield outside(root.file, reference)
             else:
@@ -59,5 +62,14 @@ def _elsewhere(file: str, reference: YamlNode) -> Diagnostic:
         f"The xref map {reference.value} was not fetched: an estate is read from its folder alone.",
         Severity.NOTE,
         reference.column,
-        "Put a copy into the estate, so that its uids have names and addresses.",
+        f"Put a copy into the estate as {_copy_name(reference.value or '')}: then its uids have names and addresses.",
     )
+
+
+def _copy_name(address: str) -> str:
+    name = _file_name(address)
+    return name if name.endswith((".yml", ".yaml", ".json")) else "xrefmap.yml"
+
+
+def _file_name(path: str) -> str:
+    return path.partition("?")[0].rstrip("/").rpartition("/")[2].lower()

@@ -409,6 +409,44 @@ def test_an_imported_xref_map_gives_outside_uids_a_name_and_an_address(tmp_path)
     assert estate.record("a").sections[0].blocks[0].text == "String"
 
 
+XREF_MAP = "references:\n- {uid: Far.Away, name: Away, href: away.html}\nbaseUrl: https://example.org/api/\n"
+
+
+@pytest.mark.parametrize(
+    ("named", "copy"),
+    [
+        ("maps/far.yml", "docs/maps/far.yml"),
+        ("../maps/far.yml", "maps/far.yml"),
+        ("https://example.org/maps/far.yml", "vendor/far.yml"),
+        ("https://example.org/Far.yml?v=1", "docs/far.yml"),
+        ("https://example.org/xrefmap.yml", "docs/xrefmap.yml"),
+        ("https://example.org/query", "docs/xrefmap.yml"),
+    ],
+)
+def test_a_copy_of_an_outside_map_names_its_uids(tmp_path, named, copy):
+    configuration = {"build": CONFIGURATION["build"] | {"xref": [named]}}
+    files = {"docs/docfx.json": json.dumps(configuration), "docs/a.md": page("a", "<xref:Far.Away>")}
+    estate = read(tmp_path, files | {copy: XREF_MAP})
+    [reference] = estate.references("a", EdgeType.XREF)
+    assert (reference.target_title, reference.target_extra) == ("Away", {"url": "https://example.org/api/away.html"})
+    assert estate.found("xref_map_elsewhere") == ([("docs/docfx.json", 1)] if named.endswith("query") else [])
+
+
+@pytest.mark.parametrize(
+    ("address", "name"),
+    [
+        ("https://example.org/maps/far.yml?v=1", "far.yml"),
+        ("https://example.org/query", "xrefmap.yml"),
+        ("https://example.org/", "xrefmap.yml"),
+    ],
+)
+def test_a_map_at_an_address_is_not_fetched_and_the_note_says_what_to_do(tmp_path, address, name):
+    configuration = {"build": CONFIGURATION["build"] | {"xref": [address]}}
+    [found] = read(tmp_path, {"docfx.json": json.dumps(configuration, indent=1), "a.md": page("a")}).diagnostics
+    assert (found.code, found.file, found.line, found.column) == ("xref_map_elsewhere", "docfx.json", 36, 4)
+    assert f"into the estate as {name}:" in found.fix
+
+
 def test_landing_pages_hold_their_texts_and_links(tmp_path):
     hub = "### YamlMime:Hub\ntitle: Hub\nsummary: All of it.\nsections:\n- items:\n  - title: Page B\n    url: b.md\n"
     estate = site(tmp_path, {"docs/index.yml": hub, "docs/b.md": page("b")})
