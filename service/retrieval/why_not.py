@@ -12,7 +12,7 @@ from service.domain.results import WhyNotResult
 from service.retrieval.engines import Retrieval
 from service.retrieval.pipeline import rank_window, today, tuning_of
 from service.retrieval.ranking import Ranked
-from service.retrieval.window import open_window, searched
+from service.retrieval.window import UNSUPPORTED, Window, open_window, searched
 from service.statements import filter_fields, nodes_by_uid
 
 
@@ -34,17 +34,15 @@ async def why_not(request: WhyNotRequest, principal: Principal, retrieval: Retri
     if place is not None:
         detail = f"It is a hit, at rank {place} of {len(ranked)}{_pinned(ranked[place - 1])}."
         return _answer(identity, "hit", detail, degraded, rank=place)
+    near = _found(window, identity)
+    if near and UNSUPPORTED in window.notices:
+        detail = f"{', '.join(near)}, but the estate knows too little of the question's words for that to count."
+        return _answer(identity, "unsupported", detail, degraded)
     deeper = await open_window(
         request.search, principal, retrieval, snapshot, deadline, depth=settings.why_not_depth, tuned=tuned
     )
     degraded += [note for note in deeper.degraded if note not in degraded]
-    found = [
-        f"{run.leg.name} ranks it {rank}"
-        for run in deeper.runs
-        for rank, hit in enumerate(run.hits, start=1)
-        if hit.passage.identity == identity
-    ]
-    if found:
+    if found := _found(deeper, identity):
         detail = f"{', '.join(found)}, but each leg contributes {settings.leg_depth} nodes."
         return _answer(identity, "depth", detail, degraded)
     legs = ", ".join(run.leg.name for run in deeper.runs if run.is_live)
@@ -52,6 +50,16 @@ async def why_not(request: WhyNotRequest, principal: Principal, retrieval: Retri
     looked = f" Looked for besides: {besides}." if besides else ""
     detail = f"No leg finds it ({legs}) within {settings.why_not_depth} nodes.{looked}"
     return _answer(identity, "leg", detail, degraded)
+
+
+def _found(window: Window, identity: NodeIdentity) -> list[str]:
+    """Where each leg that found the node ranks it."""
+    return [
+        f"{run.leg.name} ranks it {rank}"
+        for run in window.runs
+        for rank, hit in enumerate(run.hits, start=1)
+        if hit.passage.identity == identity
+    ]
 
 
 def _pinned(node: Ranked) -> str:

@@ -18,6 +18,7 @@ from service.domain.errors import (
     QueryTooLong,
 )
 from service.domain.graph import NodeIdentity
+from service.retrieval.window import UNSUPPORTED
 from tests.application import PAGES, Application, running, write_estate
 
 
@@ -103,6 +104,14 @@ def test_why_not_names_what_left_a_page_out(application: Application) -> None:
     assert "product is tool, not design" in filtered.detail
     with pytest.raises(NodeUnknown):
         application.why_not("no such page", "install")
+
+
+def test_a_page_that_only_resembles_nonsense_is_said_to_be_unsupported(application: Application) -> None:
+    nonsense = "xyzzyplugh quux frobnicate"
+    assert application.search(nonsense).notices == [UNSUPPORTED]
+    verdict = application.why_not("install", nonsense)
+    assert verdict.reason == "unsupported"
+    assert verdict.detail.startswith("vector ranks it ")
 
 
 def test_a_listing_reaches_every_node_once(application: Application) -> None:

@@ -8,7 +8,7 @@ from starlette.datastructures import QueryParams
 
 from service.domain.errors import EngineUnavailable
 from service.domain.requests import LearningPathRequest, ListRequest, ReplayRequest, RunRequest, SearchRequest
-from service.domain.results import EdgeResult, LearningStep
+from service.domain.results import EdgeResult, ExpandedTerms, LearningStep, PinnedBy
 from service.surfaces.console.bars import waterfalls
 from service.surfaces.console.compare import Placed, placed
 from service.surfaces.console.edges import each_once
@@ -16,7 +16,7 @@ from service.surfaces.console.learning import ROW, PathLink, picture
 from service.surfaces.console.neighbourhood import DRAWN, sides
 from service.surfaces.console.profile import ProfileFields, several
 from service.surfaces.console.runs import RunsLink
-from tests.surfaces.fake_toolbox import CLAMP, GAIN, hit, logged_hit, logged_run, search_result, vote
+from tests.surfaces.fake_toolbox import CLAMP, GAIN, explanation, hit, logged_hit, logged_run, search_result, vote
 
 pytestmark = pytest.mark.anyio
 
@@ -231,6 +231,19 @@ async def test_a_person_sees_a_page_where_a_program_reads_json(client):
     for path, headers in (("/nothing", {}), ("/v1/nothing", visit), ("/nothing", {"Accept": "text/html"})):
         answer = await client.get(path, headers=headers)
         assert (answer.status_code, answer.headers["content-type"]) == (404, "application/problem+json")
+
+
+async def test_a_pin_and_synonyms_are_told_with_the_hit(client, toolbox):
+    pin = PinnedBy(version=4, place=1, note="the new tutorial", unpinned=None)
+    why = explanation(1, 2).model_copy(update={"pinned": pin})
+    pinned = hit(1).model_copy(update={"pinned": True, "explain": why})
+    told = search_result([pinned]).explain.model_copy(
+        update={"expansions": [ExpandedTerms(of="k8s", alternatives=["kubernetes"])]}
+    )
+    toolbox.answer = search_result([pinned], explain=told)
+    text = (await client.get("/?q=k8s")).text
+    assert "Pinned at place 1 by version 4 of the tuning (the new tutorial); no hit without." in text
+    assert "Besides <strong>k8s</strong>, its synonyms: kubernetes." in text
 
 
 async def test_an_edge_that_two_places_say_is_listed_once():
