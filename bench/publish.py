@@ -56,7 +56,7 @@ async def without_model(sources: Sequence[Path]) -> None:
             started, processor = time.perf_counter(), time.process_time()
             again = await publisher.publish(request)
             seconds_again, processor_again = time.perf_counter() - started, time.process_time() - processor
-            page = _a_page(estates[0])
+            page = a_page(estates[0])
             page.write_text(page.read_text() + "\n\nOne sentence more, which nobody has read.\n")
             started, processor = time.perf_counter(), time.process_time()
             changed = await publisher.publish(request)
@@ -78,7 +78,7 @@ async def without_model(sources: Sequence[Path]) -> None:
     say(Measurement("peak memory of the publishing process", peak, "MiB", MOST_MEMORY), "model and engines included")
 
 
-def _a_page(estate: Path) -> Path:
+def a_page(estate: Path) -> Path:
     """One that is published, with prose."""
     return max(
         (path for path in estate.rglob("*.md") if path.name != "README.md"), key=lambda path: path.stat().st_size

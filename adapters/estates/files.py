@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
+from operator import attrgetter
 from pathlib import Path, PurePosixPath
 
 from adapters.estates.nearest import Nearest
@@ -37,10 +38,11 @@ class EstateFiles:
 
     def __init__(self, root: Path, page_bytes: int) -> None:
         self.root = root.resolve()
+        self._root = str(self.root)
         self.page_bytes = page_bytes
         self._paths: tuple[str, ...] | None = None
         self._known: frozenset[str] = frozenset()
-        self._links: set[str] = set()
+        self._plain: set[str] = set()
         self._passed_over: list[Diagnostic] = []
         self._folded: dict[str, str] = {}
         self._digests: dict[str, bytes] = {}
@@ -84,14 +86,11 @@ class EstateFiles:
     def read(self, path: str, limit: int | None = None) -> SourceText:
         """Raises FileUnreadable: outside the estate, missing, larger than `limit` (the page bound), not UTF-8."""
         limit = limit or self.page_bytes
-        real = self._inside(path)
-        if not real.exists():
-            raise self.missing(path)
-        if not real.is_file():
-            raise FileUnreadable("file_unreadable", f"{path} is not a file.", "Point at a file.")
         try:
-            with real.open("rb") as source:
+            with open(self._file(path), "rb") as source:
                 data = source.read(min(os.fstat(source.fileno()).st_size, limit) + 1)
+        except FileNotFoundError:
+            raise self.missing(path) from None
         except OSError as error:
             raise FileUnreadable(
                 "file_unreadable", f"{path} can't be read: {error.strerror}.", "Make the file readable."
@@ -120,10 +119,18 @@ class EstateFiles:
         """A path relative to the file `base`, normalised; None where it climbs out of the estate."""
         return normalise(str(PurePosixPath(base).parent / relative.replace("\\", "/")))
 
+    def _file(self, path: str) -> str | Path:
+        """What to open. One that the walk met as a file needs no second look, and most are such."""
+        if path in self._plain:
+            return f"{self._root}/{path}"
+        real = self._inside(path)
+        if not real.exists():
+            raise self.missing(path)
+        if not real.is_file():
+            raise FileUnreadable("file_unreadable", f"{path} is not a file.", "Point at a file.")
+        return real
+
     def _inside(self, path: str) -> Path:
-        """The file itself; one that the walk met as no link needs no second look, and most are such."""
-        if path in self._known and path not in self._links:
-            return self.root / path
         normalised = normalise(path)
         refused = FileUnreadable(
             "path_outside_estate", f"{path} leads out of the estate and was not read.", "Keep the file in the estate."
@@ -139,25 +146,29 @@ class EstateFiles:
         return real
 
     def _walk(self) -> Iterator[str]:
-        for folder, folders, names in os.walk(self.root):
-            folders[:] = sorted(name for name in folders if not _hidden(name))
-            relative = os.path.relpath(folder, self.root).replace(os.sep, "/")
-            prefix = "" if relative == "." else relative + "/"
-            folders[:] = [name for name in folders if self._is_entered(folder, prefix, name)]
-            for name in names:
-                if not is_text(name):
-                    self._pass_over(prefix + name, "file_name_unreadable", "has a name that is no UTF-8", "Rename it.")
-                    continue
-                if os.path.islink(os.path.join(folder, name)):
-                    self._links.add(prefix + name)
-                yield prefix + name
+        pending = [""]
+        while pending:
+            prefix = pending.pop()
+            for entry in _entries(f"{self._root}/{prefix}"):
+                if _is_folder(entry):
+                    if not _hidden(entry.name) and self._is_entered(prefix, entry):
+                        pending.append(f"{prefix}{entry.name}/")
+                elif not is_text(entry.name):
+                    self._pass_over(
+                        prefix + entry.name, "file_name_unreadable", "has a name that is no UTF-8", "Rename it."
+                    )
+                else:
+                    if entry.is_file(follow_symlinks=False):
+                        self._plain.add(prefix + entry.name)
+                    yield prefix + entry.name
 
-    def _is_entered(self, folder: str, prefix: str, name: str) -> bool:
+    def _is_entered(self, prefix: str, entry: "os.DirEntry[str]") -> bool:
         """Whether a folder of the estate is walked: a link could lead out of it, or round in a circle."""
+        name = entry.name
         if not is_text(name):
             self._pass_over(prefix + name, "file_name_unreadable", "has a name that is no UTF-8", "Rename it.")
             return False
-        if os.path.islink(os.path.join(folder, name)):
+        if entry.is_symlink():
             self._pass_over(
                 prefix + name,
                 "folder_link",
@@ -170,6 +181,23 @@ class EstateFiles:
     def _pass_over(self, path: str, code: str, reason: str, fix: str) -> None:
         readable = path.encode("utf-8", "replace").decode()
         self._passed_over.append(Diagnostic(readable, 1, code, f"{readable} {reason}.", Severity.WARNING, 1, fix))
+
+
+def _entries(folder: str) -> "list[os.DirEntry[str]]":
+    """What lies in a folder, by name; nothing where it can't be read."""
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(entries, key=attrgetter("name"))
+    except OSError:
+        return []
+
+
+def _is_folder(entry: "os.DirEntry[str]") -> bool:
+    """Also where a link leads to one; a link to itself leads nowhere."""
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
 
 
 def normalise(path: str) -> str | None:
