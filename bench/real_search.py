@@ -16,6 +16,7 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -31,13 +32,19 @@ from bench.latency import DOCS, SCALE, questions
 from bench.perturbed import PerturbedReader, PerturbedVectors
 from bench.real_engines import RealEngines, indexed, percentile, real_engines, timed
 from bench.report import Measurement, say, say_stack
+from bench.signals import time_facets
 from bench.vector_cache import embedded
 from service.bootstrap import open_toolbox
+from service.domain.deadline import Deadline
 from service.domain.filters import READ_KINDS, NodeFilter, SearchScope
+from service.domain.graph import EVERYONE, NodeIdentity
 from service.domain.principal import ANONYMOUS
-from service.domain.requests import PublishRequest, SearchRequest
+from service.domain.requests import CallerProfile, PublishRequest, SearchRequest
 from service.publishing.passages import cut
+from service.retrieval.fusion import Fused
+from service.retrieval.ranker import Caller
 from service.settings import Settings
+from service.statements import list_nodes
 from service.tools import catalogue
 from service.tools.local import LocalToolbox
 from tests.neo4j_database import empty_database
@@ -46,6 +53,27 @@ from tests.qdrant_collections import remove_collections
 
 NAMES = ("learn-en-us", "entity-framework")
 NODES = 10
+
+EVERYBODY = frozenset({EVERYONE})
+READ = NodeFilter(kind=READ_KINDS)
+WINDOW, ANCHORS = 200, 30
+NOW = datetime(2026, 11, 30, tzinfo=UTC)
+PRODUCTS = (
+    "entity-framework",
+    "entity-framework-core",
+    "entity-framework-6",
+    "learning-azure",
+    *(f"none-{n}" for n in range(8)),
+)
+"""What facets are filtered by: the commonest products, and some that nothing is of."""
+
+BUDGET = 8.0
+"""Milliseconds that prior and signals may take."""
+
+
+def due() -> Deadline:
+    return Deadline.after(60_000)
+
 
 Ask = Callable[[], Awaitable[Any]]
 
@@ -112,6 +140,38 @@ async def stages(toolbox: LocalToolbox, texts: Sequence[str]) -> dict[str, float
     return {stage: percentile(each, 50) for stage, each in times.items()}
 
 
+async def ranking(name: str, toolbox: LocalToolbox) -> None:
+    """Prior and signals of a window as deep as both legs', from anchors that are new to the process and known to it."""
+    retrieval = toolbox.retrieval
+    snapshot = await retrieval.store.snapshot()
+    rows = await retrieval.graph.run(list_nodes(READ, EVERYBODY, after="", limit=WINDOW), deadline=due())
+    nodes = [NodeIdentity(row["uid"], row["locale"]) for row in rows.by_column()]
+    cards = await retrieval.cards.of(nodes, snapshot.generation, EVERYBODY, deadline=due())
+    window = [Fused(node, 1 / (60 + rank), 61 / (60 + rank), ()) for rank, node in enumerate(nodes, start=1)]
+    caller = Caller(CallerProfile(role="developer", level="beginner", locale="en-us"), EVERYBODY, frozenset(), NOW)
+
+    async def rank(anchors: Sequence[NodeIdentity]) -> tuple[float, float]:
+        work = time.process_time()
+        ranked = retrieval.ranker.rank(window, cards, anchors, snapshot.generation, caller, due())
+        (_, degraded), milliseconds = await timed(lambda: ranked)
+        if degraded:
+            raise SystemExit(f"What is measured has to be whole, and it is not: {'; '.join(degraded)}")
+        return milliseconds, (time.process_time() - work) * 1000
+
+    cold, _ = await rank([])
+    say(Measurement(f"{name}: the first ranking of a snapshot, which projects the graph", cold, "ms"))
+    for claim, anchors in (
+        ("without anchors", [[]] * ANCHORS),
+        ("each anchor new", [[node] for node in nodes[:ANCHORS]]),
+        ("each anchor known", [[node] for node in nodes[:ANCHORS]]),
+        ("three known anchors", [nodes[start : start + 3] for start in range(ANCHORS - 3)]),
+    ):
+        times = [await rank(each) for each in anchors]
+        clock, work = ([each[side] for each in times] for side in (0, 1))
+        remark = f"p95 {percentile(clock, 95):.1f} ms; of the service's processor {percentile(work, 50):.2f} ms, p50"
+        say(Measurement(f"{name}: prior and signals, {claim}, p50", percentile(clock, 50), "ms", BUDGET), remark)
+
+
 async def run(engines: RealEngines, *, scale: bool) -> None:
     if engines.qdrant is None:
         raise SystemExit("Set COGITAVE_QUERY_TEST_QDRANT_URL or start Docker: the real stack has a Qdrant.")
@@ -169,7 +229,11 @@ async def run(engines: RealEngines, *, scale: bool) -> None:
             return lambda: driver.execute_query("MATCH (n:Node) WHERE n.key IN $keys RETURN n.title", keys=some)
 
         bare = {"OpenSearch": opensearch, "Qdrant": qdrant, "Qdrant, filtered": qdrant_filtered, "Neo4j": neo4j}
-        await measure(f"{count:,} passages", toolbox, bare)
+        name = f"{count:,} passages"
+        await measure(name, toolbox, bare)
+        await ranking(name, toolbox)
+        products = [NodeFilter(product=(product,)) for product in PRODUCTS]
+        await time_facets(name, toolbox.retrieval.graph, products, snapshot.generation)
 
 
 def main() -> None:

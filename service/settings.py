@@ -270,6 +270,14 @@ class Settings(BaseModel):
     facet_deadline: int = _row(250, "Time that a search waits for facets not counted yet.", "milliseconds", ge=1)
     facet_compute_deadline: int = _row(10_000, "Time that counting one facet may take.", "milliseconds", ge=1)
     facet_cache: int = _row(4_096, "Counted facets that are kept in memory.", "facets", ge=1)
+    facet_combinations: int = _row(
+        5_000,
+        "Most different combinations of filterable values that facets are added up from in memory; "
+        "where there are more, each facet is a query to the graph.",
+        "combinations",
+        ge=0,
+    )
+    facet_classes: int = _row(16, "Visibility classes whose combinations are kept in memory.", "classes", ge=1)
 
     # Graph queries
     graph_query_deadline: int = _row(

@@ -1,4 +1,4 @@
-"""Facets: how many nodes of the filtered estate hold each value, counted by guarded Cypher like anyone's.
+"""Facets: how many nodes of the filtered estate hold each value, by guarded Cypher like anyone's.
 
 Values within a facet are alternatives and facets narrow each other, so a facet is counted without its own selection:
 choosing a value never hides the others. The counts are of the estate, not of a text's matches.
@@ -15,7 +15,8 @@ from service.domain.deadline import Deadline
 from service.domain.errors import EngineUnavailable, FacetUnknown
 from service.domain.filters import MANY_VALUED, SINGLE_VALUED, NodeFilter
 from service.observation import Lookups
-from service.ports import GraphReader
+from service.ports import GraphReader, Rows
+from service.retrieval.combinations import Combination, combinations_query, read_combinations, tally
 from service.retrieval.computations import Computations
 from service.settings import Settings
 
@@ -61,10 +62,15 @@ def facet_query(name: str, filter: NodeFilter, rows: int) -> tuple[str, dict[str
         else f"any(held IN n.{MANY_VALUED[key]} WHERE held IN ${key})"
         for key in others
     ]
-    values = f"UNWIND n.{stored} AS value" if name in MANY_VALUED else f"WITH n, n.{stored} AS value"
+    # A node has one value, or counts once for each of several. Carried on beside its value it costs ten times as much.
+    counted = (
+        f"UNWIND n.{stored} AS value WITH value, count(DISTINCT n) AS total"
+        if name in MANY_VALUED
+        else f"WITH n.{stored} AS value, count(n) AS total"
+    )
     where = f" WHERE {' AND '.join(tests)}" if tests else ""
     text = (
-        f"MATCH (n:Node){where} {values} WITH value, count(DISTINCT n) AS total WHERE value IS NOT NULL "
+        f"MATCH (n:Node){where} {counted} WHERE value IS NOT NULL "
         f"RETURN value, total ORDER BY total DESC, value LIMIT {rows}"
     )
     return text, {key: list(allowed) for key, allowed in others.items()}
@@ -78,15 +84,17 @@ class FacetCounter:
     profile: Profile
     settings: Settings
     lookups: Lookups = field(default_factory=Lookups, init=False)
-    _generation: int = field(default=-1, init=False)
+    _generation: int = field(init=False)
     _counted: Computations[tuple[str, NodeFilter, frozenset[str]], Counts] = field(init=False)
+    _held: Computations[frozenset[str], tuple[Combination, ...] | None] = field(init=False)
 
     def __post_init__(self) -> None:
-        rows = self.settings.facet_values
-        self.profile = replace(
-            self.profile, clauses="extended", max_rows=rows, default_rows=min(rows, self.profile.default_rows)
-        )
+        self._start(-1)
+
+    def _start(self, generation: int) -> None:
+        self._generation = generation
         self._counted = Computations("facets", self.settings.facet_cache, self.lookups)
+        self._held = Computations("facets", self.settings.facet_classes)
 
     def forget(self) -> None:
         """For when the graph of a generation was mended."""
@@ -104,8 +112,7 @@ class FacetCounter:
         """The facets that could be counted in time, and what to call degraded. Raises FacetUnknown."""
         check_names(names)
         if generation != self._generation:
-            self._generation = generation
-            self._counted = Computations("facets", self.settings.facet_cache, self.lookups)
+            self._start(generation)
         due = deadline.at_most(self.settings.facet_deadline)
         answers = await asyncio.gather(*(self._one(name, filter, audiences, due) for name in names))
         counted = {name: counts for name, counts in zip(names, answers, strict=True) if counts is not None}
@@ -114,13 +121,35 @@ class FacetCounter:
     async def _one(self, name: str, filter: NodeFilter, audiences: frozenset[str], due: Deadline) -> Counts | None:
         elsewhere = replace(filter, **{name: ()})
         try:
-            counting = partial(self._run, name, elsewhere, audiences)
+            counting = partial(self._count, name, elsewhere, audiences)
             return await self._counted.get((name, elsewhere, audiences), counting, due)
         except EngineUnavailable:
             return None
 
-    async def _run(self, name: str, filter: NodeFilter, audiences: frozenset[str]) -> Counts:
+    async def _count(self, name: str, filter: NodeFilter, audiences: frozenset[str]) -> Counts:
+        """Added up from what combinations there are; by a query of its own where they are too many to hold."""
+        due = Deadline.after(self.settings.facet_compute_deadline)
+        held = await self._held.get(audiences, partial(self._combinations, audiences), due)
+        if held is not None:
+            return tally(held, name, filter, self.settings.facet_values)
         text, parameters = facet_query(name, filter, self.settings.facet_values)
-        query = guard(text, parameters, self.profile, visibility=Visibility(audiences=audiences))
-        rows = await self.graph.run(query, deadline=Deadline.after(self.settings.facet_compute_deadline))
+        rows = await self._run(text, parameters, audiences, self.settings.facet_values, due)
         return {str(value): int(total) for value, total in rows.rows}
+
+    async def _combinations(self, audiences: frozenset[str]) -> tuple[Combination, ...] | None:
+        """What the class sees; None where it is more than there is room for."""
+        most = self.settings.facet_combinations
+        if not most:
+            return None
+        due = Deadline.after(self.settings.facet_compute_deadline)
+        rows = await self._run(combinations_query(most + 1), {}, audiences, most, due)
+        return None if rows.truncated else read_combinations(rows.rows)
+
+    async def _run(
+        self, text: str, parameters: Mapping[str, object], audiences: frozenset[str], most: int, due: Deadline
+    ) -> Rows:
+        profile = replace(
+            self.profile, clauses="extended", max_rows=most, default_rows=min(most, self.profile.default_rows)
+        )
+        query = guard(text, parameters, profile, visibility=Visibility(audiences=audiences))
+        return await self.graph.run(query, deadline=due)

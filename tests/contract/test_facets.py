@@ -123,6 +123,12 @@ async def counts_agree(
     counter = FacetCounter(graph.reader, PROFILE, PATIENT)
     counted, late = await counter.count(list(FACETS), narrowed, published.generation, audiences, deadline=soon())
     assert late == []
+    asking = FacetCounter(graph.reader, PROFILE, PATIENT.model_copy(update={"facet_combinations": 0}))
+    asked, late = await asking.count(list(FACETS), narrowed, published.generation, audiences, deadline=soon())
+    assert late == []
+    assert [(name, list(counts.items())) for name, counts in asked.items()] == [
+        (name, list(counts.items())) for name, counts in counted.items()
+    ]
     draw = random.Random(seed)
     for name, counts in counted.items():
         assert counts == tally(records, name, narrowed, audiences)
