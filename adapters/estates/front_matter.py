@@ -1,11 +1,15 @@
 """The YAML block at the head of a Markdown file, and the text below it."""
 
+import re
 from dataclasses import dataclass
 
 from adapters.estates.files import SourceText
 from adapters.estates.metadata import Metadata, metadata_of
 from adapters.estates.yaml_document import YamlInvalid, parse_yaml
 from service.domain.diagnostics import Diagnostic, Severity
+
+_NAMED = re.compile(r"[A-Za-z_][\w.-]*:(?: |$)", re.MULTILINE)
+"""How a front matter begins, and hardly a text below a rule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +31,10 @@ def split_front_matter(source: SourceText) -> HeadedText:
     start = text.find("\n") + 1
     end = _closing_line(text, start) if start else -1
     if end < 0:
-        # A rule across the page, most likely; but it may be a front matter that was never closed.
-        return HeadedText(Metadata(), text, 1, is_whole=False)
+        # A rule across the page, or a front matter that was never closed.
+        looks_so = _NAMED.match(text, start) is not None if start else False
+        found = (_invalid(source.path, YamlInvalid("It is never closed", 1, 1)),) if looks_so else ()
+        return HeadedText(Metadata(), text, 1, found, is_whole=False)
     block = text[start:end]
     after = text.find("\n", end)
     body = text[after + 1 :] if after >= 0 else ""

@@ -1,9 +1,11 @@
 """Version declarations → moniker ranges: `{ghes: '>=3.9', fpt: '*'}` → `>=ghes-3.9 || >=fpt`."""
 
+import re
 from collections.abc import Callable
 
 from adapters.estates.yaml_document import YamlNode
 
+_SPACED = re.compile(r"(>=|<=|!=|>|<|=)\s+")
 _OPERATORS = (">=", "<=", ">", "<", "=", "!=")
 
 FeatureVersions = Callable[[str], YamlNode | None]
@@ -48,7 +50,8 @@ def _alternatives(name: str, text: str) -> list[str]:
     """One product line: `*` is every release of it, `>=2.22 <3.1` a stretch, `3.4` one release."""
     if text == "*":
         return [f">={name}"]
-    return [" ".join(_bound(name, word) for word in part.split()) for part in text.split("||") if part.strip()]
+    parts = [_SPACED.sub(r"\1", part).split() for part in text.split("||")]
+    return [" ".join(_bound(name, word) for word in words) for words in parts if words]
 
 
 def _bound(name: str, word: str) -> str:

@@ -166,7 +166,8 @@ class SiteContext:
             return None
         found = self.files.find(path) or path
         if found in open_files:
-            self._report(including, line, "include_cycle", f"{found} includes itself.", "Break the circle.")
+            message = f"The include '{href}' is a part of what it includes."
+            self._report(including, line, "include_cycle", message, "Break the circle.")
             return None
         if found != path and self.files.find(path) is not None:
             self._report(

@@ -144,6 +144,10 @@ class EstateIndex:
         known = self._retired_addresses
         return next((known[name] for name in self._names(address_key(address)) if name in known), None)
 
+    @property
+    def is_base_assumed(self) -> bool:
+        return bool(self._assumed_base)
+
     def _names(self, key: str) -> Iterator[str]:
         """An address as it is given, and with or without the base that was assumed."""
         yield key

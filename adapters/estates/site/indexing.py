@@ -343,15 +343,19 @@ def _seen_by_nobody(path: str) -> Diagnostic:
 
 
 def first_heading(body: str) -> str | None:
-    """The first `# Heading` outside fenced code."""
-    fence = ""
+    """The first `# Heading`, or line underlined with `=`, outside fenced code."""
+    fence = before = ""
     for line in body.split("\n"):
         bare = line.strip()
         if fence:
             if bare.startswith(fence):
                 fence = ""
-        elif bare.startswith(("```", "~~~")):
+            continue
+        if bare.startswith(("```", "~~~")):
             fence = bare[:3]
         elif line.startswith("# "):
             return bare[2:].rstrip("# ").strip() or None
+        elif before and bare and not bare.strip("=") and not line.startswith(("    ", "\t")):
+            return before
+        before = bare if not bare.startswith((">", "-", "*", "+", "#", "|", "<", ":::")) else ""
     return None

@@ -132,9 +132,9 @@ class LinkResolver:
     def _site(self, link: Link, path: str, via: str) -> Iterator[Reference | Diagnostic]:
         address = without_locale(path)
         suffix = PurePosixPath(address).suffix.lower()
-        entry = self.index.by_address(address)
-        if entry is None and suffix == ".md":  # a path in the repository, as code hosts read it
-            entry = self._page_at(path.lstrip("/"))
+        entry = self.index.by_address(address) or self.index.by_address(without_version(address))
+        if entry is None and (suffix == ".md" or self.index.is_base_assumed):
+            entry = self._page_at(path.strip("/"))  # a path in the repository, as code hosts read it
         if entry is not None:
             yield self._page(link, entry, via)
             return
@@ -210,6 +210,12 @@ def without_locale(path: str) -> str:
     """`/de-de/x` → `/x`: an address is the same page in every locale."""
     first, slash, rest = path.lstrip("/").partition("/")
     return "/" + rest if slash and is_locale(first) else path
+
+
+def without_version(address: str) -> str:
+    """`/enterprise-server@3.9/x` → `/x`: some sites serve each version of a page below its name."""
+    first, slash, rest = address.lstrip("/").partition("/")
+    return "/" + rest if slash and "@" in first.strip("@") else address
 
 
 def is_sample(href: str) -> bool:

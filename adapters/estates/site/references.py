@@ -150,5 +150,8 @@ def uid_space(docset: str) -> str:
 
 
 def title_of_path(path: str) -> str:
-    """`using-the-cli.md` → `using the cli`: a title for what has none."""
-    return without_suffix(path).rpartition("/")[2].replace("-", " ").replace("_", " ")
+    """`using-the-cli.md` → `using the cli`: a title for what has none; an index has its folder's."""
+    folder, _, name = without_suffix(path).rpartition("/")
+    if folder and name.lower() in ("index", "readme", "_index"):
+        name = folder.rpartition("/")[2]
+    return name.replace("-", " ").replace("_", " ")
