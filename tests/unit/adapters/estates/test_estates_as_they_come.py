@@ -117,8 +117,8 @@ def test_includes_within_includes_and_tabs_within_those(tmp_path):
         "docfx.json": docfx({"files": ["**/*.md"], "exclude": ["_shared/**"]}),
         "a/p.md": "---\nuid: p\n---\n# P\n\n[!INCLUDE [x](../_shared/one.md)]\n\n"
         "Inline [!INCLUDE [y](../_shared/word.md)] here.\n\n- item\n\n  [!INCLUDE [x](../_shared/list.md)]\n\n- last\n"
-        "\n> [!NOTE]\n> [!INCLUDE [n](../_shared/word.md)]\n\n| a | b |\n|--|--|\n| [!INCLUDE [w](../_shared/word.md)] | "
-        "[q](../q.md) |\n\n## [Tab A](#tab/a)\n\nA text\n\n"
+        "\n> [!NOTE]\n> [!INCLUDE [n](../_shared/word.md)]\n\n| a | b |\n|--|--|\n| [!INCLUDE [w](../_shared/word.md)] "
+        "| [q](../q.md) |\n\n## [Tab A](#tab/a)\n\nA text\n\n"
         "## [Tab B](#tab/b/x)\n\n[!INCLUDE [x](../_shared/tabs.md)]\n\n---\n\n[!INCLUDE[](~/_shared/two.md)]\n",
         "q.md": "# Q\n",
         "_shared/one.md": "---\nx: y\n---\nOne with [q](../q.md).\n\n## Within\n\n[!INCLUDE [t](deep/two.md)]\n",
