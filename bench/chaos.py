@@ -154,7 +154,7 @@ async def run_cell(load: Load, victims: Victims, cell: Cell, seconds: float) -> 
     await asyncio.sleep(seconds - WAKING_SECONDS)
     load.must_name = frozenset()
     await asyncio.gather(*(victim.come_back(harm) for victim, harm in hurt))
-    each = list({ask.path: ask for ask in load.asks}.values())
+    each = _each_once(load.asks)
     searches = [ask for ask in each if ask.path == "/v1/search"]
     told.first_whole, told.all_whole = await asyncio.gather(
         _seconds_until_whole(load, searches), _seconds_until_whole(load, each)
@@ -163,6 +163,11 @@ async def run_cell(load: Load, victims: Victims, cell: Cell, seconds: float) -> 
     await asyncio.sleep(SETTLED_SECONDS)
     told.resident, told.files = load.served.resident, load.served.files
     return told
+
+
+def _each_once(asks: Sequence[Ask]) -> list[Ask]:
+    """One of each path."""
+    return list({ask.path: ask for ask in asks}.values())
 
 
 async def _seconds_until_whole(load: Load, asks: Sequence[Ask]) -> float:
@@ -185,8 +190,12 @@ async def run(
     seconds: float = HARM_SECONDS,
     callers: int = CALLERS,
     settings: Mapping[str, str] = SMALL_CACHES,
+    each_once: bool = False,
 ) -> tuple[list[Told], Told]:
-    """What came of each cell, and of a time before them in which nothing was harmed."""
+    """What came of each cell, and of a time before them in which nothing was harmed.
+
+    each_once: ask one question of each kind, and not the whole set.
+    """
     restricted = write_restricted(folder / "restricted")
     limits = httpx.Limits(max_connections=2 * callers, max_keepalive_connections=2 * callers)
     async with (
@@ -194,7 +203,7 @@ async def run(
         httpx.AsyncClient(timeout=30, limits=limits) as client,
     ):
         uids = await _uids(client, service)
-        asks = questions(uids)
+        asks = _each_once(questions(uids)) if each_once else questions(uids)
         oracle = await Oracle.taken(client, service, asks)
         well = Told(Cell({}))
         load = Load(service, oracle, asks, client, well)
@@ -228,11 +237,12 @@ async def _uids(client: httpx.AsyncClient, service: Served) -> list[str]:
 
 def _show(told: Told) -> None:
     outcomes = ", ".join(f"{count:,} {name}" for name, count in sorted(told.outcomes.items()))
+    p50, p99, longest = (percentile(told.times, rank) for rank in (50, 99, 100))
     print(
-        f"  {str(told.cell) or 'nothing harmed'}: {outcomes}; p50 {percentile(told.times, 50):.0f} ms, "
-        f"p99 {percentile(told.times, 99):,.0f} ms, longest {max(told.times):,.0f} ms; "
-        f"a whole search after {told.first_whole:.1f} s, all whole after {told.all_whole:.1f} s; {told.resident:.0f} MiB, {told.files} files; "
-        f"{len(told.wrong)} wrong; late though well: {dict(told.late)}",
+        f"  {str(told.cell) or 'nothing harmed'}: {outcomes}, {len(told.wrong)} of them wrong; "
+        f"p50 {p50:.0f} ms, p99 {p99:,.0f} ms, longest {longest:,.0f} ms; "
+        f"a whole search after {told.first_whole:.1f} s, all whole after {told.all_whole:.1f} s; "
+        f"{told.resident:.0f} MiB, {told.files} files; late though well: {dict(told.late)}",
         flush=True,
     )
     for why, count in Counter(told.wrong).most_common(_EXAMPLES):
@@ -241,10 +251,9 @@ def _show(told: Told) -> None:
 
 def tables(told: Sequence[Told], well: Told) -> str:
     """The report's tables, in Markdown."""
-    rows = [
-        "| harmed | whole | named | refused | wrong | p50 ms | p99 ms | longest ms | first whole search, s | all whole, s | MiB | files |",
-        "|---|---|---|---|---|---|---|---|---|---|---|---|",
-    ]
+    head = "harmed|whole|named|refused|wrong|p50 ms|p99 ms|longest ms|first whole search, s|all whole, s|MiB|files"
+    columns = head.split("|")
+    rows = [f"| {' | '.join(columns)} |", f"|{'---|' * len(columns)}"]
     for one in (well, *told):
         recovery = ["–"] * 2 if one is well else [f"{one.first_whole:.1f}", f"{one.all_whole:.1f}"]
         cuts = [f"{percentile(one.times, rank):,.0f}" for rank in (50, 99, 100)]
@@ -254,7 +263,7 @@ def tables(told: Sequence[Told], well: Told) -> str:
             *counts,
             len(one.wrong),
             *cuts,
-            recovery,
+            *recovery,
             f"{one.resident:.0f}",
             one.files,
         ]

@@ -48,33 +48,54 @@ class KnownSnapshots:
     _failure: str = field(default="", init=False)
     _left_alone: float = field(default=0.0, init=False)
     _down_until: float = field(default=0.0, init=False)
+    _attempt: "asyncio.Task[None] | None" = field(default=None, init=False)
 
     @property
     def is_down(self) -> bool:
-        return self.clock() < self._down_until
+        return bool(self._failure)
 
     async def snapshot(self) -> Snapshot:
         """The store's own word, or its last one, `unconfirmed`. Raises EngineUnavailable while it never gave one."""
         if self.is_down and self._known is not None:
+            if self.clock() >= self._down_until and (self._attempt is None or self._attempt.done()):
+                # One waits for it; the others go on with what is known.
+                self._attempt = asyncio.create_task(self._try_again())
+                await asyncio.wait({self._attempt}, timeout=self.milliseconds / 1000)
+                if not self.is_down:
+                    self._left_alone = 0.0
             return replace(self._known, unconfirmed=self._failure)
-        is_attempt = bool(self._failure)
-        if is_attempt:
-            # After the pause one asks, and may have to wait for it; the others go on with what is known.
-            self._down_until = self.clock() + self._left_alone
         try:
-            with _one_deadline(self.engine):
-                async with asyncio.timeout(self.milliseconds / 1000):
-                    self._known = await self.store.snapshot()
+            known = await self._ask(self.milliseconds / 1000)
         except EngineUnavailable as error:
-            if is_attempt or not self.is_down:  # what many wait for at once fails them all once
-                self._left_alone = min(self.pause, max(2 * self._left_alone, self.milliseconds / 1000))
-                self._down_until = self.clock() + self._left_alone
-            self._failure = error.reason
+            if not self.is_down:  # what many wait for at once fails them all once
+                self._fail(error)
             if self._known is None:
                 raise
             return replace(self._known, unconfirmed=self._failure)
-        self._failure, self._left_alone, self._down_until = "", 0.0, 0.0
-        return self._known
+        self._failure, self._left_alone = "", 0.0
+        return known
+
+    async def _try_again(self) -> None:
+        """More patiently than any caller: an engine that has just started takes its time with the first answers."""
+        try:
+            await self._ask(max(self.pause, self.milliseconds / 1000))
+        except EngineUnavailable as error:
+            self._fail(error)
+        else:
+            # For how long it was left alone is forgotten only once it answers a caller in time.
+            self._failure = ""
+
+    async def _ask(self, seconds: float) -> Snapshot:
+        with _one_deadline(self.engine):
+            async with asyncio.timeout(seconds):
+                known = await self.store.snapshot()
+        self._known = known
+        return known
+
+    def _fail(self, error: EngineUnavailable) -> None:
+        self._failure = error.reason
+        self._left_alone = min(self.pause, max(2 * self._left_alone, self.milliseconds / 1000))
+        self._down_until = self.clock() + self._left_alone
 
     async def roots(self) -> list[Snapshot]:
         return await self.store.roots()
