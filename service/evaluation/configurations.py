@@ -52,6 +52,12 @@ class Configuration:
     told: frozenset[Told] = frozenset()
     keep_current: bool = False
 
+    @property
+    def walks_from_the_reader(self) -> bool:
+        """Whether the graph prior speaks, and starts at the document that the reader stands on."""
+        silent = {*self.request.without_signals, *self.settings.signals_off}
+        return "currentDocument" in self.told and self.settings.prior_gain > 0 and "prior" not in silent
+
     def ask(self, query: Query, limit: int) -> SearchRequest:
         """The query's search. It is not logged: nobody asked it."""
         known: dict[str, Any] = {}

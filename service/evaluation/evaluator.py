@@ -17,6 +17,7 @@ from service.domain.results import (
 )
 from service.evaluation.comparison import Comparison, compare
 from service.evaluation.configurations import DEPTH, Configuration
+from service.evaluation.leaks import given_away
 from service.evaluation.measures import MEASURES, Scores, score
 from service.evaluation.placement import Placed, Rows, place
 from service.evaluation.runs import run_set
@@ -43,6 +44,7 @@ class _Measured:
     configuration: Configuration
     scores: Scores
     degraded: int
+    given_away: int
 
 
 async def evaluate(
@@ -89,7 +91,8 @@ async def _measure(
         return [hit.uid for hit in found.hits]
 
     run = await run_set(judged, configuration.name, search, depth=depth, keep_current=configuration.keep_current)
-    return _Measured(configuration, score(run, judged), degraded), root
+    known = await given_away(judged, estate.look) if configuration.walks_from_the_reader else ()
+    return _Measured(configuration, score(run, judged), degraded, len(known)), root
 
 
 def _result(placed: Placed, measured: Sequence[_Measured], per_query: bool) -> EvaluatedSet:
@@ -103,6 +106,7 @@ def _result(placed: Placed, measured: Sequence[_Measured], per_query: bool) -> E
                 name=one.configuration.name,
                 metrics=one.scores.means,
                 degraded=one.degraded,
+                given_away=one.given_away,
                 seconds=one.scores.run.seconds,
                 per_query={name: dict(values) for name, values in one.scores.per_query.items()} if per_query else None,
             )

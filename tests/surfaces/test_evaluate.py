@@ -127,6 +127,44 @@ def test_judgments_by_source_path_and_what_is_not_there(
     assert evaluated(capsys, data, str(judged))[0] == 4
 
 
+def test_answers_that_the_graph_gives_away_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One answer is linked from the reader's page, one links to it, one is two steps away; one reader is nowhere."""
+    estate = tmp_path / "site"
+    estate.mkdir()
+    pages = {
+        "start": "See [slots](slots.md).",
+        "slots": "Swap a deployment slot. See [queues](queues.md).",
+        "queues": "Peek at a message.",
+        "back": "Roll a deployment back. See [start](start.md).",
+    }
+    for name, text in pages.items():
+        (estate / f"{name}.md").write_text(f"---\ntitle: {name}\n---\n\n# {name}\n\n{text}\n")
+    data = tmp_path / "data"
+    assert main(["--data", str(data), "publish", str(estate)]) == 0
+    judged = tmp_path / "set"
+    judged.mkdir()
+    asked = {"slots": "site/start.md", "back": "site/start.md", "queues": "site/start.md", "start": None}
+    queries = [{"id": name, "text": name, "current_document": here} for name, here in asked.items()]
+    (judged / "queries.jsonl").write_text("\n".join(map(json.dumps, queries)))
+    (judged / "qrels.tsv").write_text("".join(f"{name}\tsite/{name}.md\t1\n" for name in asked))
+    told = 'asker = ["currentDocument"]\n'
+    (tmp_path / "told.toml").write_text(told)
+    (tmp_path / "silent.toml").write_text(told + '[request]\nwithoutSignals = ["prior"]\n')
+    (tmp_path / "off.toml").write_text(told + "[settings]\nprior_gain = 0.0\n")
+    (tmp_path / "stranger.toml").write_text("")
+    names = ("told", "silent", "off", "stranger")
+    files = [word for name in names for word in ("--config", str(tmp_path / f"{name}.toml"))]
+    code, document = evaluated(capsys, data, str(judged), *files)
+    assert code == 0
+    (one,) = document["sets"]
+    assert {each["name"]: each["givenAway"] for each in one["configurations"]} == {
+        "told": 2, "silent": 0, "off": 0, "stranger": 0,
+    }  # fmt: skip
+    assert main(["--data", str(data), "evaluate", str(judged), *files[:2]]) == 0
+    page = " ".join(capsys.readouterr().out.split())
+    assert "told: an edge joins the answer to the reader's document in 2 queries" in page
+
+
 @pytest.mark.parametrize(
     ("words", "code"),
     [(["nowhere"], "set_unreadable"), (["SET", "--config", "nowhere.toml"], "configuration_unreadable")],

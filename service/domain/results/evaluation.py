@@ -11,6 +11,9 @@ class EvaluatedConfiguration(Result):
     name: str
     metrics: dict[str, float]
     degraded: int = Field(description="Queries that were answered without a leg or stage.")
+    given_away: int = Field(
+        description="Queries whose answer an edge joins to the document that the graph prior starts from."
+    )
     seconds: float
     per_query: dict[str, dict[str, float]] | None = Field(default=None, description="Measure → query → value.")
 

@@ -99,6 +99,17 @@ def _set(one: EvaluatedSet) -> list[RenderableType]:
         for c in one.configurations
         if c.degraded
     )
+    parts.extend(
+        Text(
+            printable(
+                f"{c.name}: an edge joins the answer to the reader's document in {c.given_away} queries, and the graph "
+                "prior starts there. What it gains on them says little of answers that nobody has linked yet."
+            ),
+            style="yellow",
+        )
+        for c in one.configurations
+        if c.given_away
+    )
     for comparison in one.comparisons:
         parts.extend(_comparison(comparison))
     return [*parts, Text("")]
