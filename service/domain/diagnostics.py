@@ -1,7 +1,7 @@
 """What a reader or a publish has to say about the source, addressed to the writer who can mend it."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
@@ -26,15 +26,31 @@ class Diagnostic:
     fix: str = ""
 
 
+Readers = tuple[tuple[str, ...], ...]
+"""Sets of visibility classes, of each of which a reader must have one; none: everyone may read."""
+
+_NOBODY: Readers = ((),)
+
+
 @dataclass(frozen=True, slots=True)
 class PublishDiagnostics:
-    """What a publish found. `counts` are of everything, by severity and code; `kept` are the gravest."""
+    """What a publish found. `counts` are of everything, by severity and code; `kept` are the gravest, and `readers` say
+    of each who may read it."""
 
     published_at: str
     content_root: str
     docsets: tuple[str, ...]
     counts: tuple[tuple[Severity, str, int], ...]
     kept: tuple[Diagnostic, ...]
+    readers: tuple[Readers, ...]
+
+    def shown_to(self, audiences: frozenset[str]) -> list[Diagnostic]:
+        """Those kept that a caller with these visibility classes may read."""
+        return [
+            found
+            for found, readers in zip(self.kept, self.readers, strict=True)
+            if all(audiences.intersection(classes) for classes in readers)
+        ]
 
     @classmethod
     def of(
@@ -45,10 +61,12 @@ class PublishDiagnostics:
         content_root: str,
         docsets: Collection[str],
         most: int,
+        readers: Callable[[Diagnostic], Readers] = lambda _finding: (),
     ) -> "PublishDiagnostics":
         """`most` bounds what is kept."""
         grave = list(Severity)
         counted = Counter((found.severity, found.code) for found in diagnostics)
+        kept = tuple(sorted(diagnostics, key=lambda found: (grave.index(found.severity), found))[:most])
         return cls(
             published_at=published_at,
             content_root=content_root,
@@ -57,7 +75,8 @@ class PublishDiagnostics:
                 (severity, code, counted[severity, code])
                 for severity, code in sorted(counted, key=lambda kind: (grave.index(kind[0]), kind[1]))
             ),
-            kept=tuple(sorted(diagnostics, key=lambda found: (grave.index(found.severity), found))[:most]),
+            kept=kept,
+            readers=tuple(map(readers, kept)),
         )
 
     def as_json(self) -> dict[str, Any]:
@@ -65,14 +84,16 @@ class PublishDiagnostics:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> "PublishDiagnostics":
-        """The inverse of `as_json`, through JSON."""
-        kept = (Diagnostic(**{**found, "severity": Severity(found["severity"])}) for found in value["kept"])
+        """The inverse of `as_json`, through JSON. What an earlier version kept is the owner's to read."""
+        kept = tuple(Diagnostic(**{**found, "severity": Severity(found["severity"])}) for found in value["kept"])
+        readers = value.get("readers", (_NOBODY,) * len(kept))
         return cls(
             published_at=value["published_at"],
             content_root=value["content_root"],
             docsets=tuple(value["docsets"]),
             counts=tuple((Severity(severity), code, count) for severity, code, count in value["counts"]),
-            kept=tuple(kept),
+            kept=kept,
+            readers=tuple(tuple(tuple(classes) for classes in one) for one in readers),
         )
 
 

@@ -10,7 +10,7 @@ import asyncio
 import time
 import uuid
 from collections import Counter
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -32,6 +32,7 @@ from service.domain.submission import Submission
 from service.ports import EstateReader, GraphStore, Migrator
 from service.publishing.collector import patient_collector
 from service.publishing.estates import Reading, read_estates
+from service.publishing.finding_readers import readers_of
 from service.publishing.journal import Journal
 from service.publishing.plan import Plan, Planner
 from service.publishing.projection import Projections
@@ -126,7 +127,7 @@ class Publisher:
             _refuse_findings(plan.diagnostics, self.settings.kept_diagnostics)
         result = await self._finish(plan, dry_run, started, progress)
         if not dry_run:
-            await self.store.keep_diagnostics(self._diagnostics(plan, reading.docsets))
+            await self.store.keep_diagnostics(self._diagnostics(plan, reading))
         return result
 
     async def _finish(self, plan: Plan, dry_run: bool, started: float, progress: Progress) -> PublishResult:
@@ -135,13 +136,15 @@ class Publisher:
             embedded = await self._carry_out(plan, progress)
         return _result(plan, embedded, dry_run, time.perf_counter() - started)
 
-    def _diagnostics(self, plan: Plan, docsets: Collection[str]) -> PublishDiagnostics:
+    def _diagnostics(self, plan: Plan, reading: Reading) -> PublishDiagnostics:
+        docsets = reading.docsets
         return PublishDiagnostics.of(
             plan.diagnostics,
             published_at=datetime.now(UTC).isoformat(timespec="seconds"),
             content_root=plan.content_root,
             docsets=docsets,
             most=self.settings.kept_diagnostics,
+            readers=readers_of(plan.graph.nodes.values(), docsets, prefixed=reading.is_prefixed),
         )
 
     async def _recover(self, progress: Progress) -> None:

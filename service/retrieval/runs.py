@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 from service.domain.errors import QueryEmpty, RunUnknown
 from service.domain.principal import Principal
@@ -95,16 +96,22 @@ def _logged(node: Ranked) -> dict[str, object]:
     }
 
 
-async def list_runs(request: RunsRequest, _principal: Principal, retrieval: Retrieval) -> RunsResult:
+async def list_runs(request: RunsRequest, principal: Principal, retrieval: Retrieval) -> RunsResult:
     """Raises EngineUnavailable."""
     kept = await asyncio.to_thread(retrieval.run_log.recent, request.limit)
-    return RunsResult(runs=[RunSummary.model_validate(record) for record in kept])
+    runs = [RunSummary.model_validate(record) for record in kept if _may_read(principal, record)]
+    return RunsResult(runs=runs, withheld=len(kept) - len(runs))
 
 
-async def show_run(request: RunRequest, _principal: Principal, retrieval: Retrieval) -> RunResult:
-    """Raises RunUnknown, and EngineUnavailable."""
+def _may_read(principal: Principal, record: Mapping[str, Any]) -> bool:
+    """A run names what its asker saw: who sees less may not read it. The owner has the log as a file."""
+    return principal.is_owner or principal.audiences.issuperset(record["visibleTo"])
+
+
+async def show_run(request: RunRequest, principal: Principal, retrieval: Retrieval) -> RunResult:
+    """Raises RunUnknown, also for a run of a visibility class that the caller lacks, and EngineUnavailable."""
     record = await asyncio.to_thread(retrieval.run_log.find, request.run_id)
-    if record is None:
+    if record is None or not _may_read(principal, record):
         raise RunUnknown("No run of this id is kept; list the runs to see those that are.")
     return RunResult.model_validate(record)
 

@@ -87,7 +87,7 @@ def application(
     app.include_router(graphql.routes(settings, problems.seen))
     app.mount("/static", console.STATIC)
     agents = AgentSurface(toolbox, settings, answered=metrics.answer, seen=problems.seen)
-    app.router.routes[:0] = mcp.routes(agents)  # first: agents should not wait while every other path is compared
+    app.router.routes[:0] = mcp.routes(agents, problems)  # first: agents should not wait while every other path is compared
     openapi.describe(app)
     app.add_middleware(HeadRequests)
     app.add_middleware(

@@ -107,8 +107,8 @@ class AuditedToolbox:
         work = self._toolbox.doctor(repair, progress)
         return await (self._audited("repair", work, {}, lambda _: {}) if repair else work)
 
-    async def diagnostics(self) -> DiagnosticsResult:
-        return await self._toolbox.diagnostics()
+    async def diagnostics(self, principal: Principal) -> DiagnosticsResult:
+        return await self._toolbox.diagnostics(principal)
 
     async def roots(self) -> RootsResult:
         return await self._toolbox.roots()

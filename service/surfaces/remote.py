@@ -108,7 +108,7 @@ class RemoteToolbox:
             response = await self._client.get("/v1/roots")
         return _answered(RootsResult, response)
 
-    async def diagnostics(self) -> DiagnosticsResult:
+    async def diagnostics(self, _principal: Principal) -> DiagnosticsResult:
         with self._server_errors():
             response = await self._client.get("/v1/diagnostics")
         return _answered(DiagnosticsResult, response)

@@ -329,8 +329,8 @@ async def roots(toolbox: Tools) -> Response:
 
 
 @owner.get("/diagnostics")
-async def diagnostics(toolbox: Tools) -> Response:
-    return _json(await toolbox.diagnostics())
+async def diagnostics(toolbox: Tools, caller: Caller) -> Response:
+    return _json(await toolbox.diagnostics(caller))
 
 
 @owner.get("/support")

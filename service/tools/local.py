@@ -168,11 +168,12 @@ class LocalToolbox:
             ]
         )
 
-    async def diagnostics(self) -> DiagnosticsResult:
-        """What the last publish found, as far as it is kept."""
+    async def diagnostics(self, principal: Principal) -> DiagnosticsResult:
+        """What the last publish found, as far as it is kept and this caller may see the sources."""
         found = await self.publisher.store.diagnostics()
         if found is None:
             return DiagnosticsResult(published_at="", content_root="", docsets=[], counts=[], diagnostics=[])
+        shown = list(found.kept) if principal.is_owner else found.shown_to(principal.audiences)
         return DiagnosticsResult(
             published_at=found.published_at,
             content_root=found.content_root,
@@ -181,7 +182,8 @@ class LocalToolbox:
                 DiagnosticCount(severity=severity.value, code=code, count=count)
                 for severity, code, count in found.counts
             ],
-            diagnostics=[DiagnosticResult.of(diagnostic) for diagnostic in found.kept],
+            diagnostics=[DiagnosticResult.of(diagnostic) for diagnostic in shown],
+            withheld=len(found.kept) - len(shown),
         )
 
     async def doctor(self, repair: bool, progress: Progress = silent) -> DoctorResult:

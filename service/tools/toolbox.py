@@ -33,8 +33,8 @@ class Toolbox(Protocol):
 
     async def roots(self) -> RootsResult: ...
 
-    async def diagnostics(self) -> DiagnosticsResult:
-        """What the last publish found in the sources."""
+    async def diagnostics(self, principal: Principal) -> DiagnosticsResult:
+        """What the last publish found in the sources, as far as this caller may see them."""
 
     async def doctor(self, repair: bool, progress: Progress = silent) -> DoctorResult: ...
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from service.domain.principal import ANONYMOUS, Principal
+from service.domain.principal import ANONYMOUS, OWNER, Principal
 from service.domain.requests import (
     GraphQueryRequest,
     RelatedRequest,
@@ -143,7 +143,7 @@ def test_an_address_that_another_estate_serves_leads_to_its_page(application):
 
 
 def test_the_publish_said_what_its_writers_can_mend(application):
-    told = application.run(application.tools.diagnostics())
+    told = application.run(application.tools.diagnostics(OWNER))
     assert told.docsets == ["course", "handbook", "other", "site"]
     found = {(one.code, one.file, one.line) for one in told.diagnostics}
     assert ("superseded_target", "handbook/oncall.md", 7) in found

@@ -720,7 +720,7 @@ class FakeToolbox:
             }
         )
 
-    async def diagnostics(self) -> DiagnosticsResult:
+    async def diagnostics(self, _principal: Principal) -> DiagnosticsResult:
         await self._meet(None)
         return DiagnosticsResult.model_validate(DIAGNOSTICS)
 

@@ -9,13 +9,14 @@ from datetime import timedelta
 import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
 
 from service.domain.keys import split
 from service.domain.principal import Scope
 from service.surfaces.authentication.middleware import is_open
 from service.surfaces.openapi import EXAMPLES
 from service.tools import catalogue
-from tests.surfaces.access import OWNER_TOKEN, REQUIRED, bearer, listed_routes, service
+from tests.surfaces.access import OWNER_TOKEN, REQUIRED, WITH_TOKENS, bearer, listed_routes, service
 from tests.surfaces.fake_toolbox import FakeToolbox
 from tests.surfaces.graphql_requests import SCHEMA, field_of, selection
 
@@ -152,10 +153,49 @@ async def test_each_scope_opens_its_own_tools_over_mcp():
                 generic = {"search": {"query": "fusion"}, "fetch": {"id": "manual.page-1"}}
                 for name in listed:
                     arguments = generic.get(name) or next(iter(EXAMPLES[name].values()))["value"]
-                    answer = await agent.call_tool(name, arguments)
                     need = next((tool.scope for tool in catalogue.TOOLS if tool.name == name), Scope.SEARCH)
-                    code = answer.structured_content["error"]["code"] if answer.is_error else None
+                    try:
+                        answer = await agent.call_tool(name, arguments)
+                        code = answer.structured_content["error"]["code"] if answer.is_error else None
+                    except MCPError as error:
+                        code = error.error.data["code"]
                     assert code == (None if need is scope else "scope_missing"), (scope, name)
+
+
+@pytest.mark.parametrize("revision", ["2025-06-18", "2025-11-25", "2026-07-28"])
+@pytest.mark.parametrize(
+    ("method", "params"),
+    [
+        ("tools/call", {"name": "docs_search", "arguments": {"text": "fusion"}}),
+        ("resources/list", {}),
+        ("resources/read", {"uri": "cogitave://page/manual.page-1"}),
+    ],
+)
+async def test_over_mcp_a_missing_scope_is_a_challenge(revision, method, params):
+    """MCP's authorization, Scope Challenge Handling: 403, the scope, and where a token can be had."""
+    about = {"clientInfo": {"name": "t", "version": "1"}, "protocolVersion": revision, "clientCapabilities": {}}
+    meta = {f"io.modelcontextprotocol/{name}": value for name, value in about.items()}
+    message = {"jsonrpc": "2.0", "id": "seven", "method": method, "params": {**params, "_meta": meta}}
+    headers = {
+        "Accept": "application/json, text/event-stream",
+        "MCP-Protocol-Version": revision,
+        "Mcp-Method": method,
+        "Mcp-Name": params.get("name") or params.get("uri") or "",
+    }
+    settings = WITH_TOKENS.model_copy(update={"allowed_hosts": ("localhost",)})
+    async with service(FakeToolbox(), settings) as running:
+        lacking = headers | bearer(running.keys.issue(Scope.GRAPH))
+        refused = await running.client.post("/mcp", json=message, headers=lacking)
+        assert (refused.status_code, refused.headers["content-type"]) == (403, "application/json")
+        assert refused.headers["WWW-Authenticate"] == (
+            'Bearer error="insufficient_scope", scope="search", '
+            'resource_metadata="https://docs.example.org/.well-known/oauth-protected-resource/mcp"'
+        )
+        told = refused.json()
+        assert (told["id"], told["error"]["data"]) == ("seven", {"code": "scope_missing"})
+        assert [event["code"] for event in running.audit.events if event.get("code")] == ["scope_missing"]
+        enough = headers | bearer(running.keys.issue(Scope.SEARCH))
+        assert (await running.client.post("/mcp", json=message, headers=enough)).status_code == 200
 
 
 async def test_each_scope_opens_its_own_fields_in_graphql():

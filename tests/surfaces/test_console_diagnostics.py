@@ -70,7 +70,7 @@ async def test_many_come_page_by_page(client, toolbox, monkeypatch):
     many = [one | {"line": line} for line in range(1, 2 * PAGE_SIZE + 2)]
     told = DiagnosticsResult.model_validate(DIAGNOSTICS | {"diagnostics": many})
 
-    async def diagnostics(_self):
+    async def diagnostics(_self, _principal):
         return told
 
     monkeypatch.setattr(FakeToolbox, "diagnostics", diagnostics)
@@ -86,14 +86,14 @@ async def test_many_come_page_by_page(client, toolbox, monkeypatch):
 
 
 async def test_before_the_first_publish_and_without_findings_it_says_so(client, monkeypatch):
-    async def nothing(_self):
+    async def nothing(_self, _principal):
         return DiagnosticsResult(published_at="", content_root="", docsets=[], counts=[], diagnostics=[])
 
-    async def clean(_self):
+    async def clean(_self, _principal):
         return DiagnosticsResult(published_at="2026-01-01", content_root="c", docsets=["d"], counts=[], diagnostics=[])
 
     monkeypatch.setattr(FakeToolbox, "diagnostics", nothing)
-    assert "Nothing was published yet." in (await client.get("/diagnostics")).text
+    assert "Nothing was published yet" in (await client.get("/diagnostics")).text
     monkeypatch.setattr(FakeToolbox, "diagnostics", clean)
     assert "Nothing to mend." in (await client.get("/diagnostics")).text
 

@@ -46,6 +46,7 @@ class DiagnosticsResult(Result):
     docsets: list[str]
     counts: list[DiagnosticCount]
     diagnostics: list[DiagnosticResult]
+    withheld: int = Field(default=0, description="Findings about sources that this caller may not see.")
 
 
 class PublishResult(Result):

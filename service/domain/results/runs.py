@@ -63,6 +63,7 @@ class RunsResult(Result):
     """Runs, newest first."""
 
     runs: list[RunSummary]
+    withheld: int = Field(default=0, description="Runs among them of visibility classes that this caller lacks.")
 
 
 class MovedHit(Result):

@@ -34,8 +34,8 @@ class AuthorizedToolbox:
     async def rollback(self, content_root: str, progress: Progress = silent) -> PublishResult:
         return await self._toolbox.rollback(content_root, progress)
 
-    async def diagnostics(self) -> DiagnosticsResult:
-        return await self._toolbox.diagnostics()
+    async def diagnostics(self, principal: Principal) -> DiagnosticsResult:
+        return await self._toolbox.diagnostics(principal)
 
     async def roots(self) -> RootsResult:
         return await self._toolbox.roots()

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Request
 from starlette.datastructures import QueryParams
@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from service.domain.diagnostics import Severity
 from service.domain.errors import Unavailable
-from service.domain.principal import Scope
+from service.domain.principal import Principal, Scope
 from service.domain.results import DiagnosticResult, DiagnosticsResult
 from service.surfaces.console import failed, rendered
 from service.surfaces.console.links import encoded
@@ -22,13 +22,15 @@ PAGE_SIZE = 100
 pages = APIRouter(include_in_schema=False)
 
 
-@pages.get(PATH, dependencies=[require(Scope.OPERATE)])
-async def diagnostics_page(request: Request, toolbox: Tools) -> Response:
+@pages.get(PATH)
+async def diagnostics_page(
+    request: Request, toolbox: Tools, caller: Annotated[Principal, require(Scope.OPERATE)]
+) -> Response:
     """The findings: `severity`, `code`, `file` (a part of its path), `page`."""
     address = DiagnosticsLink.read(request.query_params)
     content: dict[str, Any] = {"link": address, "result": None, "problem": None}
     try:
-        result = await toolbox.diagnostics()
+        result = await toolbox.diagnostics(caller)
     except Unavailable as error:
         return failed(request, "diagnostics.html", content, error)
     return rendered("diagnostics.html", content | _content(address, result))
@@ -47,7 +49,7 @@ def _content(address: "DiagnosticsLink", result: DiagnosticsResult) -> dict[str,
         "first": start + 1,
         "before": replace(address, page=address.page - 1) if address.page > 1 else None,
         "after": replace(address, page=address.page + 1) if start + PAGE_SIZE < len(matching) else None,
-        "not_kept": found - len(result.diagnostics),
+        "not_kept": found - len(result.diagnostics) - result.withheld,
     }
 
 

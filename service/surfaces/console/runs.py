@@ -73,11 +73,12 @@ async def runs_page(
     address = RunsLink.read(request.query_params)
     content: dict[str, Any] = {"link": address, "kinds": KINDS, "runs": None, "problem": None}
     try:
-        kept = (await toolbox.call(catalogue.RUNS, RunsRequest(limit=LOOKED_THROUGH), caller)).runs
+        result = await toolbox.call(catalogue.RUNS, RunsRequest(limit=LOOKED_THROUGH), caller)
     except (Refused, Unavailable) as error:
         return failed(request, "runs.html", content, error)
-    found = address.matching(kept)
-    return rendered("runs.html", content | {"runs": found[:SHOWN], "found": len(found), "kept": len(kept)})
+    found = address.matching(result.runs)
+    told = {"runs": found[:SHOWN], "found": len(found), "kept": len(result.runs), "withheld": result.withheld}
+    return rendered("runs.html", content | told)
 
 
 async def _one(

@@ -25,7 +25,7 @@ from service.surfaces.encoding import encode, storable
 from service.surfaces.mcp.offers import Ask, Offer, offers
 from service.surfaces.mcp.resources import MEDIA_TYPE, TEMPLATE, ResourceName, markdown
 from service.surfaces.openapi import TITLE, version
-from service.surfaces.problems import Problem, RequestLate, problem_of
+from service.surfaces.problems import AccessRefused, Problem, RequestLate, problem_of
 from service.tools import catalogue
 from service.tools.catalogue import Asked, Given, Tool
 from service.tools.toolbox import Toolbox
@@ -147,11 +147,19 @@ class AgentSurface:
         return types.ReadResourceResult(contents=[contents])
 
     def _ask_for(self, context: Context) -> Ask:
-        """Over HTTP, for whom the request's credentials name; over a pipe, for whoever started the process."""
+        """Over HTTP, for whom the request's credentials name; over a pipe, for whoever started the process.
+
+        A scope that is missing is for HTTP to answer (`mcp.http`), so that a client can ask its user for more.
+        """
         principal = self.principal if context.request is None else context.request.state.principal
 
         async def ask(tool: Tool[Asked, Given], request: Asked) -> Given:
-            result = await self.toolbox.call(tool, request, principal)
+            try:
+                result = await self.toolbox.call(tool, request, principal)
+            except AccessRefused as refusal:
+                if context.request is not None:
+                    context.request.state.refusal = refusal
+                raise
             self.answered(result)
             return result
 
@@ -167,7 +175,8 @@ class AgentSurface:
 
     def _failed(self, error: Exception) -> types.CallToolResult:
         problem = problem_of(error)
-        self.seen(problem)
+        if not isinstance(error, AccessRefused):  # told by the answer that takes this one's place
+            self.seen(problem)
         failure = problem.model_dump(include=_TOLD, exclude_none=True)
         said = {"code": problem.code, "message": problem.detail, **failure}
         return _content(json.dumps({"error": said}, ensure_ascii=False), is_error=True)
@@ -175,7 +184,8 @@ class AgentSurface:
     def _protocol_error(self, error: Refused | Unavailable, refused: int, **about: str) -> MCPError:
         """`about`: what the error is about, such as a `uri`."""
         problem = problem_of(error)
-        self.seen(problem)
+        if not isinstance(error, AccessRefused):
+            self.seen(problem)
         data = {**about, "code": problem.code, "suggestion": problem.suggestion}
         return MCPError(refused if isinstance(error, Refused) else types.INTERNAL_ERROR, problem.detail, data)
 
