@@ -30,8 +30,11 @@ from service.tools.toolbox import Toolbox
 
 Answered = TypeVar("Answered", bound=Result)
 
-QUIET_LIBRARIES = ("httpx", "httpcore", "asyncio", "opensearch", "neo4j", "qdrant_client", "mcp")
-"""Libraries that log each request they make, addresses and texts included: only their warnings are let through."""
+QUIET_LIBRARIES = dict.fromkeys(("httpx", "httpcore", "asyncio", "neo4j", "qdrant_client", "mcp"), logging.WARNING) | {
+    "opensearch": logging.ERROR
+}
+"""Libraries that log each request they make, addresses and texts included: only their warnings are let through. Those
+of OpenSearch's client are of every answer but success, which is expected, or becomes an error of ours."""
 
 
 def configure_logging(
@@ -67,8 +70,8 @@ def configure_logging(
     root = logging.getLogger()
     root.handlers = list(handlers)
     root.setLevel(level.upper())
-    for name in QUIET_LIBRARIES:
-        logging.getLogger(name).setLevel(logging.WARNING)
+    for name, least in QUIET_LIBRARIES.items():
+        logging.getLogger(name).setLevel(least)
 
 
 class LoggedToolbox:
@@ -96,8 +99,8 @@ class LoggedToolbox:
     async def rollback(self, content_root: str, progress: Progress = silent) -> PublishResult:
         return await self._logged("rollback", self._toolbox.rollback(content_root, progress))
 
-    async def diagnostics(self) -> DiagnosticsResult:
-        return await self._logged("diagnostics", self._toolbox.diagnostics())
+    async def diagnostics(self, principal: Principal) -> DiagnosticsResult:
+        return await self._logged("diagnostics", self._toolbox.diagnostics(principal))
 
     async def roots(self) -> RootsResult:
         return await self._logged("roots", self._toolbox.roots())
