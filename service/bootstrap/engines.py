@@ -15,6 +15,7 @@ from adapters.embedded.vectors import QdrantEdgeIndex
 from adapters.embedding.http import HttpEmbedder
 from adapters.embedding.minilm import MiniLM
 from service.bootstrap.clients import open_neo4j, open_opensearch, open_qdrant
+from service.bootstrap.migrating import ConfiguredMigrator
 from service.bootstrap.profile import edge_weights
 from service.observation import Readings
 from service.ports import Embedder, GraphRanker, GraphReader, GraphStore, LexicalIndex, Migrator, VectorIndex
@@ -30,11 +31,13 @@ async def open_migrators(settings: Settings) -> AsyncIterator[list[Migrator]]:
         if settings.neo4j_url:
             from adapters.neo4j.migrator import Neo4jMigrator
 
-            found.append(Neo4jMigrator(open_neo4j(settings, opened)))
+            neo4j = Neo4jMigrator(open_neo4j(settings, opened))
+            found.append(ConfiguredMigrator(neo4j, "neo4j_url", settings.neo4j_url))
         if settings.opensearch_url:
             from adapters.opensearch.migrator import OpenSearchMigrator
 
-            found.append(OpenSearchMigrator(open_opensearch(settings, opened), prefix=settings.engine_prefix))
+            opensearch = OpenSearchMigrator(open_opensearch(settings, opened), prefix=settings.engine_prefix)
+            found.append(ConfiguredMigrator(opensearch, "opensearch_url", settings.opensearch_url))
         if settings.qdrant_url:
             from adapters.qdrant.migrator import QdrantMigrator
 
@@ -42,7 +45,8 @@ async def open_migrators(settings: Settings) -> AsyncIterator[list[Migrator]]:
             opened.push_async_callback(embedder.close)
             client = open_qdrant(settings, opened)
             model, dimensions, prefix = embedder.model, embedder.dimensions, settings.engine_prefix
-            found.append(QdrantMigrator(client, model=model, dimensions=dimensions, prefix=prefix))
+            qdrant = QdrantMigrator(client, model=model, dimensions=dimensions, prefix=prefix)
+            found.append(ConfiguredMigrator(qdrant, "qdrant_url", settings.qdrant_url))
         yield found
 
 
@@ -87,7 +91,8 @@ async def open_graph(settings: Settings, folder: DataFolder, opened: AsyncExitSt
         gds = GdsRanker(neo4j, weights=weights, damping=damping, iterations=iterations, kept=kept)
         opened.push_async_callback(gds.close)
         neo4j_store = Neo4jGraphStore(driver, rebuild=rebuild, rows_in_transaction=settings.publish_transaction)
-        return Graph(neo4j_store, neo4j, gds, "gds", Neo4jMigrator(driver))
+        migrator = ConfiguredMigrator(Neo4jMigrator(driver), "neo4j_url", settings.neo4j_url)
+        return Graph(neo4j_store, neo4j, gds, "gds", migrator)
     threads, waiting = settings.embedded_threads, settings.embedded_waiting
     store = await asyncio.to_thread(EmbeddedGraphStore.open, folder.graph, rebuild=rebuild, waiting=waiting)
     opened.push_async_callback(store.close)
@@ -115,7 +120,8 @@ async def open_lexical(settings: Settings, folder: DataFolder, opened: AsyncExit
         client = open_opensearch(settings, opened)
         prefix = settings.engine_prefix
         index = OpenSearchIndex(client, prefix=prefix, title_boost=title, heading_boost=heading)
-        return _Lexical(index, OpenSearchMigrator(client, prefix=prefix))
+        migrator = OpenSearchMigrator(client, prefix=prefix)
+        return _Lexical(index, ConfiguredMigrator(migrator, "opensearch_url", settings.opensearch_url))
     embedded = await asyncio.to_thread(
         TantivyIndex.open,
         folder.text,
@@ -140,7 +146,8 @@ async def open_vectors(settings: Settings, folder: DataFolder, embedder: Embedde
         client = open_qdrant(settings, opened)
         prefix = settings.engine_prefix
         index = QdrantIndex(client, model=model, dimensions=dimensions, prefix=prefix)
-        return _Vectors(index, QdrantMigrator(client, model=model, dimensions=dimensions, prefix=prefix))
+        migrator = QdrantMigrator(client, model=model, dimensions=dimensions, prefix=prefix)
+        return _Vectors(index, ConfiguredMigrator(migrator, "qdrant_url", settings.qdrant_url))
     embedded = await asyncio.to_thread(
         QdrantEdgeIndex.open,
         folder.vectors,

@@ -134,5 +134,6 @@ async def test_a_trace_holds_no_local_variables(lines):
 async def test_libraries_log_in_the_same_shape_and_not_each_request(lines):
     logging.getLogger("uvicorn.error").info("Started server process [%d]", 7)
     logging.getLogger("httpx").info("HTTP Request: POST %s", SECRET)
+    logging.getLogger("opensearch").warning("PUT %s [status:400 request:0.1s]", SECRET)
     [line] = lines()
     assert (line["event"], line["logger"], line["level"]) == ("Started server process [7]", "uvicorn.error", "info")

@@ -24,6 +24,7 @@ from service.surfaces.command_line import settings_page
 from service.surfaces.command_line.program import app
 from service.surfaces.graphql import refusals
 from service.tools.catalogue import TOOLS
+from stack import settings as stack
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -55,6 +56,15 @@ def test_every_setting_says_what_it_is_for(name):
     assert help
     assert help.endswith(".")
     assert f"\n## {name}\n\n{help}\n" in settings_page.reference()
+
+
+def test_the_settings_that_an_engine_needs_are_those_that_the_stack_gives_it():
+    """All but what the stack itself stands on: names, ports, and what both vendors' defaults are."""
+    own = {"dbms.security.auth_enabled", "server.memory.pagecache.size", "dbms.usage_report.enabled"}
+    own |= {f"server.{connector}.enabled" for connector in ("bolt", "http", "https")}
+    own |= {"cluster.name", "node.name", "discovery.type", "http.type", "transport.type"}
+    needed = {*stack.NEO4J_SETTINGS, *stack.OPENSEARCH_SETTINGS} - own
+    assert sorted(first_column("engines.md", "Settings that an engine needs")) == sorted(needed)
 
 
 def codes_of(module):
