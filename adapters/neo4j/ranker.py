@@ -108,11 +108,10 @@ class GdsRanker:
         Asked for each time: a server that restarted has forgotten them all.
         """
         for _ in range(_ATTEMPTS):
-            publish = await self._publish(deadline)
+            publish, held = await asyncio.gather(self._publish(deadline), self.held(deadline))
             if publish is None:
                 return None
             name = self._name(publish, audiences)
-            held = await self.held(deadline)
             if name in held:
                 return name
             for stale in held[: max(0, len(held) - self._kept + 1)]:
