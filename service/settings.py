@@ -10,10 +10,20 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_origin
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, TypeAdapter, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    TypeAdapter,
+    ValidationError,
+)
 from pydantic.fields import FieldInfo
 
 from service.domain.errors import SettingInvalid
@@ -44,6 +54,11 @@ class ClaimRule(BaseModel):
     value: str = "*"
     scopes: tuple[Scope, ...] = ()
     classes: tuple[str, ...] = ()
+
+
+def _network(text: str) -> str:
+    """Raises ValueError for what is neither an address nor a network."""
+    return text if ip_network(text).num_addresses > 1 else text.partition("/")[0]
 
 
 class Settings(BaseModel):
@@ -95,6 +110,10 @@ class Settings(BaseModel):
         (),
         "Names by which this server may be asked for (Host). Without authentication, names that are neither loopback's "
         "nor without a dot must stand here; with it, none means any.",
+    )
+    trusted_proxies: tuple[Annotated[str, AfterValidator(_network)], ...] = _row(
+        (),
+        "Addresses or networks, such as 10.0.0.0/8, of proxies whose X-Forwarded-For is believed; none: nobody's.",
     )
     session_secret: SecretStr = _row(
         SecretStr(""),

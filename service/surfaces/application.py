@@ -1,6 +1,7 @@
 """The HTTP application: every surface that speaks HTTP over one toolbox, within the same limits."""
 
 from fastapi import FastAPI
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from service.observation import Observer
 from service.ports import AuditLog, Judgments
@@ -87,7 +88,9 @@ def application(
     app.include_router(graphql.routes(settings, problems.seen))
     app.mount("/static", console.STATIC)
     agents = AgentSurface(toolbox, settings, answered=metrics.answer, seen=problems.seen)
-    app.router.routes[:0] = mcp.routes(agents, problems)  # first: agents should not wait while every other path is compared
+    app.router.routes[:0] = mcp.routes(
+        agents, problems
+    )  # first: agents should not wait while every other path is compared
     openapi.describe(app)
     app.add_middleware(HeadRequests)
     app.add_middleware(
@@ -104,4 +107,6 @@ def application(
     app.add_middleware(Shedding, settings=settings, problems=problems)
     app.add_middleware(SecurityHeaders)
     app.add_middleware(ObservedRequests, observer=observer or metrics)
+    if settings.trusted_proxies:
+        app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=list(settings.trusted_proxies))
     return app

@@ -25,8 +25,8 @@ from starlette.types import Scope as StarletteScope
 
 from cypher_guard.violation import Violation
 from service.domain import errors
-from service.domain.results import DiagnosticResult
 from service.domain.principal import Scope
+from service.domain.results import DiagnosticResult
 from service.surfaces.encoding import encode
 
 MEDIA_TYPE = "application/problem+json"
@@ -164,6 +164,13 @@ class Overloaded(errors.Unavailable):
 
     def __init__(self, most: int) -> None:
         super().__init__(f"The service is working on {most} requests and begins no more. Try again soon.")
+
+
+class TooManyConnections(errors.Unavailable):
+    code = "overloaded"
+
+    def __init__(self, most: int) -> None:
+        super().__init__(f"More than {most} connections are open. Close some, or try again soon.")
 
 
 class HostForbidden(SurfaceRefused):

@@ -66,6 +66,41 @@ async def test_callers_without_credentials_share_by_address(toolbox):
         assert [await ask(address) for address in sixes] == [200, 200, 429, 200]
 
 
+@pytest.mark.parametrize(
+    ("proxies", "peer", "forwarded", "counted"),
+    [
+        ((), "192.0.2.1", "198.51.100.7", "192.0.2.1"),
+        (("10.0.0.0/8",), "192.0.2.1", "198.51.100.7", "192.0.2.1"),
+        (("10.0.0.0/8",), "10.1.2.3", "198.51.100.7", "198.51.100.7"),
+        (("10.1.2.3", "2001:db8::/32"), "10.1.2.3", "203.0.113.9, 198.51.100.7, 2001:db8::1", "198.51.100.7"),
+        (("10.1.2.3",), "10.1.2.3", None, "10.1.2.3"),
+    ],
+)
+async def test_a_caller_behind_a_proxy_has_its_own_address_where_the_proxy_is_trusted(
+    toolbox, proxies, peer, forwarded, counted
+):
+    settings = limited(address_rate=2, trusted_proxies=proxies)
+    settings = Settings.model_validate(settings.model_dump() | {"anonymous_scopes": (Scope.SEARCH,)})
+    async with service(toolbox, settings) as running:
+
+        async def ask(peer, forwarded=None, **more):
+            headers = ({"X-Forwarded-For": forwarded} if forwarded else {}) | more
+            transport = httpx.ASGITransport(running.app, client=(peer, 1))
+            async with httpx.AsyncClient(transport=transport, base_url="http://localhost", headers=headers) as client:
+                return (await client.get(SEARCH)).status_code
+
+        assert [await ask(peer, forwarded, Forwarded=f"for=192.0.2.{n}") for n in range(3)] == [200, 200, 429]
+        assert await ask(counted) == 429
+        assert running.audit.events[-1]["address"] == counted
+        assert await ask("192.0.2.77") == 200
+
+
+@pytest.mark.parametrize("proxy", ["*", "proxy.example.org", "10.0.0.1/8", "10.0.0.0/99", ""])
+def test_a_proxy_that_is_no_address_is_refused(proxy):
+    with pytest.raises(ValueError, match="trusted_proxies"):
+        Settings(trusted_proxies=(proxy,))
+
+
 async def test_probes_are_never_limited(toolbox):
     async with service(toolbox, limited(address_rate=1, requests_at_once=1)) as running:
         for _ in range(5):

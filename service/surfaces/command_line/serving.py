@@ -23,6 +23,7 @@ from service.surfaces.application import application
 from service.surfaces.audit import Audit, AuditedToolbox
 from service.surfaces.authentication import check, open_authenticator
 from service.surfaces.command_line.access import own, refuse_where_served
+from service.surfaces.command_line.crowd import Crowd
 from service.surfaces.command_line.heaps import share_heaps
 from service.surfaces.command_line.output import Output, printable
 from service.surfaces.command_line.pages import publish_page
@@ -146,22 +147,25 @@ async def _answer(
     said: dict[str, str],
     meanwhile: Callable[[], Coroutine[Any, Any, None]],
 ) -> None:
+    crowd = Crowd(app, settings)
     config = uvicorn.Config(
-        app,
+        crowd,
         log_config=None,
         access_log=False,  # it would hold the texts of searches; LoggedToolbox says what matters
         lifespan="off",
         ws="none",
         proxy_headers=False,
         server_header=False,
-        limit_concurrency=settings.connections,
         timeout_graceful_shutdown=-(-settings.shutdown_deadline // 1000),
     )
     server = DrainedServer(config, app, settings)
+    crowd.connections = server.server_state.connections
     # uvicorn raises the signal that stopped it once more when it is done; by then the stores must still be closed.
     for stopping in (signal.SIGINT, signal.SIGTERM):
         signal.signal(stopping, lambda _signal, _frame: None)
     running = asyncio.create_task(server.serve(sockets=[listening]))
+    closing = asyncio.create_task(crowd.close_silent())
+    running.add_done_callback(lambda _: closing.cancel())
     while not (server.started or running.done()):  # noqa: ASYNC110 there is no event
         await asyncio.sleep(POLL_SECONDS)
     if server.started:

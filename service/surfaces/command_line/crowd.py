@@ -1,0 +1,52 @@
+"""Connections: no more than the settings allow, and none kept by who never says what it wants."""
+
+import asyncio
+import time
+from collections.abc import Collection
+from typing import Any
+
+from fastapi import FastAPI
+from starlette.types import Receive, Scope, Send
+
+from service.settings import Settings
+from service.surfaces.problems import ProblemResponses, TooManyConnections
+
+_LOOK_SECONDS = 0.5
+
+
+class Crowd:
+    """The application behind its limit of connections: what uvicorn's own limit answers has no Retry-After.
+
+    connections: uvicorn's protocols, one a connection, as its server keeps them.
+    """
+
+    def __init__(self, app: FastAPI, settings: Settings) -> None:
+        self.app = app
+        self.most = settings.connections
+        self.patience = settings.request_deadline / 1000
+        self.connections: Collection[Any] = ()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if len(self.connections) <= self.most:
+            await self.app(scope, receive, send)
+            return
+        problems: ProblemResponses = self.app.state.problems
+        answer = problems.of(TooManyConnections(self.most))
+        answer.headers["Connection"] = "close"
+        await answer(scope, receive, send)
+
+    async def close_silent(self) -> None:
+        """Until cancelled, close connections whose next request is not there, headers and all, within the deadline of
+        a request: else a few hundred that send a byte now and then would keep everyone else out."""
+        waiting: dict[tuple[Any, Any], float] = {}
+        while True:
+            await asyncio.sleep(_LOOK_SECONDS)
+            now = time.monotonic()
+            waiting = {
+                (one, one.cycle): waiting.get((one, one.cycle), now)
+                for one in self.connections
+                if one.cycle is None or one.cycle.response_complete
+            }
+            for (one, _), since in waiting.items():
+                if now - since >= self.patience and one.transport is not None:
+                    one.transport.close()
