@@ -98,6 +98,9 @@ class KnownSnapshots:
         self._down_until = self.clock() + self._left_alone
 
     async def roots(self) -> list[Snapshot]:
+        """Raises EngineUnavailable, at once where the store did not answer just now."""
+        if self.is_down:
+            raise EngineUnavailable(self.engine, self._failure)
         return await self.store.roots()
 
     async def records(self, hashes: Collection[str], *, deadline: Deadline) -> AsyncIterator[NodeRecord]:

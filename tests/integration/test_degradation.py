@@ -83,6 +83,8 @@ def test_what_only_the_graph_knows_is_refused_by_its_name_while_it_is_away(
         with pytest.raises(EngineUnavailable) as refused:
             application.run(application.tools.call(tool, request, ANONYMOUS))
         assert refused.value.engine == application.tools.retrieval.graph.engine
+    with pytest.raises(EngineUnavailable, match="it is gone"):
+        application.run(application.tools.roots())
 
 
 def test_a_snapshot_that_is_remembered_says_so(application: Application, monkeypatch: pytest.MonkeyPatch) -> None:
