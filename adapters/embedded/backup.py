@@ -23,9 +23,11 @@ from typing import IO, Any
 
 from adapters.embedded.data_folder import LAYOUT, DataFolder
 from adapters.embedded.embedding_cache import TABLE as EMBEDDING_TABLE
+from adapters.embedded.judgments import GRADES, QUERIES, copy_judgments
 from adapters.embedded.records import TABLES as RECORD_TABLES
 from adapters.embedded.records import RecordStore
 from adapters.embedded.threads import engine_failure
+from adapters.embedded.tuning_store import TABLES as TUNING_TABLES
 from service.domain.content import content_root, hash_of
 from service.domain.errors import BackupImpossible, BackupInvalid, DataFolderUsed
 from service.domain.snapshots import Snapshot
@@ -33,8 +35,14 @@ from service.domain.snapshots import Snapshot
 MANIFEST = "manifest.json"
 RECORDS = "records.sqlite"
 EMBEDDINGS = "embeddings.sqlite"
+TUNING = "tuning.sqlite"
 
-_TABLES = {RECORDS: RECORD_TABLES, EMBEDDINGS: EMBEDDING_TABLE}
+_TABLES = {RECORDS: RECORD_TABLES, EMBEDDINGS: EMBEDDING_TABLE, TUNING: TUNING_TABLES}
+
+_JUDGED = (QUERIES, GRADES)
+"""Files of what people judged: text, that `evaluate` checks when it reads them."""
+
+_PARTS = {*_TABLES, *_JUDGED}
 
 _MANIFEST_BYTES = 65_536
 
@@ -87,8 +95,8 @@ class Backup:
                 f"The archive has layout {layout}; this version reads layout {LAYOUT}. Restore it with the version "
                 f"that wrote it, {backup.version}."
             )
-        if not {RECORDS} <= parts.keys() <= _TABLES.keys():
-            raise BackupInvalid(f"The archive should hold {' and '.join(_TABLES)}, and nothing else.")
+        if not {RECORDS} <= parts.keys() <= _PARTS:
+            raise BackupInvalid(f"The archive should hold {RECORDS}, perhaps more of a data folder, and nothing else.")
         return backup
 
 
@@ -107,9 +115,12 @@ def write(folder: Path, file: Path) -> Backup:
         with tempfile.TemporaryDirectory(dir=file.absolute().parent, prefix=".backup-") as staging:
             parts = {RECORDS: Path(staging, RECORDS)}
             _copy_database(data.graph / RECORDS, parts[RECORDS])
-            if data.embeddings.exists():
-                parts[EMBEDDINGS] = Path(staging, EMBEDDINGS)
-                _copy_database(data.embeddings, parts[EMBEDDINGS])
+            for name, database in ((EMBEDDINGS, data.embeddings), (TUNING, data.tuning)):
+                if database.exists():
+                    parts[name] = Path(staging, name)
+                    _copy_database(database, parts[name])
+            for name in copy_judgments(data.judgments, Path(staging)):
+                parts[name] = Path(staging, name)
             backup = _describe(parts)
             _pack(backup, parts, Path(staging, "archive"))
             os.close(os.open(file, os.O_CREAT | os.O_EXCL, 0o600))  # whoever was faster keeps the name
@@ -134,14 +145,18 @@ def place(file: Path, folder: Path) -> Backup:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".restore-") as staging:
             backup = _unpack(file, Path(staging))
-            for name in backup.parts:
+            for name in backup.parts.keys() & _TABLES.keys():
                 _check_tables(Path(staging, name), _TABLES[name])
             _check_records(Path(staging, RECORDS), backup)
             with DataFolder.open(folder) as data:
                 _require_unused(folder)
                 data.graph.mkdir()
-                if EMBEDDINGS in backup.parts:
-                    os.replace(Path(staging, EMBEDDINGS), data.embeddings)
+                for name, database in ((EMBEDDINGS, data.embeddings), (TUNING, data.tuning)):
+                    if name in backup.parts:
+                        os.replace(Path(staging, name), database)
+                for name in backup.parts.keys() & set(_JUDGED):
+                    data.judgments.mkdir(mode=0o700, exist_ok=True)
+                    os.replace(Path(staging, name), data.judgments / name)
                 os.replace(Path(staging, RECORDS), data.graph / RECORDS)
         return backup
     except (sqlite3.Error, OSError) as error:
@@ -235,7 +250,7 @@ def _unpack(file: Path, staging: Path) -> Backup:
 
 def _members(tar: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
     for member in tar:
-        if not member.isreg() or member.issparse() or member.name not in {MANIFEST, *_TABLES}:
+        if not member.isreg() or member.issparse() or member.name not in {MANIFEST, *_PARTS}:
             raise BackupInvalid("The archive holds something that belongs in no backup, and was not unpacked.")
         yield member
 

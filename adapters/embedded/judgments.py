@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import shutil
 import threading
 from collections.abc import Mapping
 from pathlib import Path
@@ -70,6 +71,17 @@ class JudgmentFolder:
             return {}
         rows = (line.split("\t") for line in path.read_text(encoding="utf-8").split("\n") if line)
         return {(query, uid): int(grade) for query, _, uid, grade in rows}
+
+
+def copy_judgments(folder: Path, target: Path) -> list[str]:
+    """Copy what was judged, as it is at one moment; the names of the files. Raises OSError."""
+    if not (folder / GRADES).exists():
+        return []
+    try:
+        with FileLock(folder / "lock", timeout=_PATIENCE_SECONDS, mode=0o600):
+            return [Path(shutil.copyfile(folder / name, target / name)).name for name in (QUERIES, GRADES)]
+    except Timeout:
+        raise EngineUnavailable(ENGINE, "another process is writing them") from None
 
 
 def question_id(question: str) -> str:

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from service import bootstrap
 from service.domain.errors import CursorStale, EngineUnavailable, TuningChanged, TuningInvalid, TuningUnknown
 from service.domain.principal import ANONYMOUS, OWNER, Principal
 from service.domain.requests import ReplayRequest, RunRequest
@@ -29,6 +30,7 @@ from service.domain.tuning import (
     remove_synonym,
     unpin,
 )
+from service.evaluation.sets import find_set
 from service.retrieval import pipeline
 from service.settings import Settings
 from service.surfaces.tuning import amend
@@ -447,10 +449,27 @@ def test_any_way_to_a_version_ranks_as_that_version(application: Application, st
     assert [application.uids(text, limit=50) for text in (QUESTION, "glue", "velocipede oil")] == ranked
 
 
-def test_a_tuning_outlives_its_process(tmp_path: Path) -> None:
+def test_a_tuning_outlives_its_process_and_is_in_a_backup_as_judgments_are(tmp_path: Path) -> None:
     write_estate(tmp_path / "site", {f"{uid}.md": page(uid, text) for uid, text in TOPICS.items()})
     with running(tmp_path / "data", Settings()) as opened:
         opened.publish(tmp_path / "site")
         tune(opened, pinned("velo"))
-    with running(tmp_path / "data", Settings()) as opened:
-        assert opened.uids(QUESTION, limit=1) == ["velo"]
+        made = tune(opened, pinned("velo"), synonyms=(Synonym(terms=["k8s", "kubernetes"]),), reason="why")
+    bootstrap.open_judgments(Settings(), tmp_path / "data").add(QUESTION, {"velo": 3, "chain-1": 1})
+    asyncio.run(bootstrap.back_up(Settings(), tmp_path / "data", tmp_path / "backup.tar"))
+    assert asyncio.run(bootstrap.restore(Settings(), tmp_path / "restored", tmp_path / "backup.tar")).healthy
+    for folder in ("data", "restored"):
+        with running(tmp_path / folder, Settings()) as opened:
+            assert opened.uids(QUESTION, limit=1) == ["velo"]
+            assert (current(opened).version, current(opened).reason) == (made, "why")
+            kept = call(opened, catalogue.TUNING_HISTORY, **TuningHistoryRequest().model_dump()).versions
+            assert [one.version for one in kept] == [made, made - 1]
+        assert bootstrap.open_judgments(Settings(), tmp_path / folder).count() == (1, 2)
+    assert [judged(tmp_path / folder / "judgments") for folder in ("data", "restored")] == [
+        {"velo": 3, "chain-1": 1}
+    ] * 2
+
+
+def judged(folder: Path) -> dict[str, int]:
+    (grades,) = find_set(folder).judgments.values()
+    return dict(grades)

@@ -11,7 +11,7 @@ from typing import Annotated
 import structlog
 import typer
 
-from service.surfaces.command_line import evaluation, keys, questions, relations, runs, safekeeping, upkeep
+from service.surfaces.command_line import evaluation, keys, questions, relations, runs, safekeeping, tuning, upkeep
 from service.surfaces.command_line.endings import DONE, INTERRUPTED, PIPE_CLOSED, exit_code, is_foreseen
 from service.surfaces.command_line.invocation import Invocation
 from service.surfaces.command_line.output import Output, discard_stdout
@@ -31,6 +31,7 @@ app.add_typer(relations.commands)
 app.add_typer(evaluation.commands)
 app.add_typer(keys.commands, name="keys")
 app.add_typer(runs.commands, name="runs")
+app.add_typer(tuning.commands, name="tuning")
 
 
 def _print_version(wanted: bool) -> None:
