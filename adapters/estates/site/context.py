@@ -144,7 +144,7 @@ class SiteContext:
         except FileUnreadable as error:
             self.diagnostics.append(error.diagnostic(snippet.file, snippet.line))
         except SnippetMissing as error:
-            self._report(snippet.file, snippet.line, "snippet_part_missing", f"{found}: {error}", "Name a part of it.")
+            self._report(snippet.file, snippet.line, "snippet_part_missing", f"{found}: {error}.", "Name a part of it.")
         return None
 
     def drain(self) -> list[Diagnostic]:

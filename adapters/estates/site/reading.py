@@ -56,23 +56,24 @@ def read_site(
     rules = replace(rules, site_hosts=tuple(dict.fromkeys((*rules.site_hosts, *settings.site_hosts, *named_hosts))))
     roots = tuple(with_base(root, files, docset) for root in roots)
     indexer = EstateIndexer(files, roots, rules, docset, dialect, settings)
-    yield from indexer.run()
+    columns = Columns(files)
+    yield from columns.placed(indexer.run())
     index = indexer.index
-    yield from read_xref_maps(files, index, roots)
-    yield from read_redirections(files, index, roots, docset, indexer.former)
+    yield from columns.placed(read_xref_maps(files, index, roots))
+    yield from columns.placed(read_redirections(files, index, roots, docset, indexer.former))
     successors = Successors(files, index, roots, rules)
     successors.enter()
     for position, root in enumerate(roots):
         locale = index.main_locale or rules.default_locale.lower()
         navigation = Navigation(files, index, root, docset, locale)
-        yield from navigation.read()
+        yield from columns.placed(navigation.read())
         if navigation.found:
             yield from _orphans(index, position)
-    yield from dialect.navigate(index)
+    yield from columns.placed(dialect.navigate(index))
     frame = (roots, rules, docset, settings, dialect.state)
     pages = RememberedPages(memory or PageMemory(0), files, index, frame)
     yield from _read_pages(index, pages, SiteContext(pages.files, pages.index, roots, rules, docset, dialect, settings))
-    yield from successors.records(docset)
+    yield from columns.placed(successors.records(docset))
 
 
 def _unconfigured(settings: EstateSettings) -> Diagnostic:
@@ -122,22 +123,8 @@ def _read_pages(index: EstateIndex, pages: RememberedPages, context: SiteContext
 
 
 def _read_page(entry: PageEntry, context: SiteContext, resolver: LinkResolver) -> Iterator[NodeRecord | Diagnostic]:
-    texts: dict[str, list[str]] = {}
-
-    def lines_of(file: str) -> list[str]:
-        if file not in texts:
-            try:
-                texts[file] = context.files.read(file).text.split("\n")
-            except FileUnreadable:
-                texts[file] = []
-        return texts[file]
-
-    columns = Columns(lines_of)
     try:
-        for found in _read_source(entry, context, resolver, CodeSamples(context)):
-            placed = columns.place(found) if isinstance(found, Diagnostic) else found
-            if placed is not None:
-                yield placed
+        yield from Columns(context.files).placed(_read_source(entry, context, resolver, CodeSamples(context)))
     except FileUnreadable as error:
         yield error.diagnostic(entry.path)
 
