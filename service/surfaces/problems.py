@@ -82,6 +82,15 @@ class BodyLate(SurfaceRefused):
         super().__init__(f"The request's body was not complete after {milliseconds} ms. Send it faster, or less.")
 
 
+class TwoLengths(SurfaceRefused):
+    """A proxy before us may have read another end: what follows might be another caller's."""
+
+    code = "two_lengths"
+
+    def __init__(self) -> None:
+        super().__init__("The request says twice how long it is. Send Content-Length or Transfer-Encoding, not both.")
+
+
 class MediaTypeRefused(SurfaceRefused):
     """What a page of another site can send through its reader's browser without asking is not read, either."""
 

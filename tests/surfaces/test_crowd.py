@@ -65,6 +65,21 @@ def test_one_connection_too_many_is_told_when_to_come_again(place):
         one.close()
 
 
+def test_a_request_with_two_ends_is_refused_and_nothing_after_it_is_read(place):
+    """RFC 9112, 6.1: else what a proxy takes for a body is taken here for the next request."""
+    smuggled = b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    head = b"POST /v1/search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    connection = opened(place)
+    connection.sendall(head + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + smuggled)
+    told = b""
+    while part := connection.recv(65_536):
+        told += part
+    assert told.count(b"HTTP/1.1 ") == 1
+    assert told.startswith(b"HTTP/1.1 400")
+    assert b"two_lengths" in told
+    connection.close()
+
+
 def test_who_sends_a_request_a_byte_at_a_time_is_not_waited_for(place):
     slow = [opened(place) for _ in range(3 * MOST)]
     began = time.monotonic()

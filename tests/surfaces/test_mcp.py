@@ -404,6 +404,13 @@ async def test_a_hostile_body_is_refused_by_the_protocol(client, toolbox, case, 
     assert toolbox.asked == []
 
 
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "application/jsonp", None])
+async def test_a_body_of_another_type_is_refused_as_everywhere(client, toolbox, kind):
+    answer = await client.post("/mcp", content=b"{}", headers={**HEADERS, **({"Content-Type": kind} if kind else {})})
+    assert (answer.status_code, answer.json()["code"]) == (415, "media_type_refused")
+    assert toolbox.asked == []
+
+
 async def test_ten_megabytes_are_too_large(client):
     answer = await client.post("/mcp", content=b" " * 10_000_000, headers={"Content-Type": "application/json"})
     assert answer.status_code == 413

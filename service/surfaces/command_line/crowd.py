@@ -9,13 +9,16 @@ from fastapi import FastAPI
 from starlette.types import Receive, Scope, Send
 
 from service.settings import Settings
-from service.surfaces.problems import ProblemResponses, TooManyConnections
+from service.surfaces.problems import ProblemResponses, TooManyConnections, TwoLengths
 
 _LOOK_SECONDS = 0.5
+_LENGTHS = {b"content-length", b"transfer-encoding"}
 
 
 class Crowd:
     """The application behind its limit of connections: what uvicorn's own limit answers has no Retry-After.
+
+    Whoever says in two ways where a request ends (RFC 9112, 6.1) is not believed in what follows, either.
 
     connections: uvicorn's protocols, one a connection, as its server keeps them.
     """
@@ -27,11 +30,16 @@ class Crowd:
         self.connections: Collection[Any] = ()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if len(self.connections) <= self.most:
+        refusal: Exception | None = None
+        if len(self.connections) > self.most:
+            refusal = TooManyConnections(self.most)
+        elif {name for name, _ in scope["headers"]} >= _LENGTHS:
+            refusal = TwoLengths()
+        if refusal is None:
             await self.app(scope, receive, send)
             return
         problems: ProblemResponses = self.app.state.problems
-        answer = problems.of(TooManyConnections(self.most))
+        answer = problems.of(refusal)
         answer.headers["Connection"] = "close"
         await answer(scope, receive, send)
 

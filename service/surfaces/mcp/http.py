@@ -12,6 +12,7 @@ from typing import Any
 from mcp.server import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp_types import INVALID_REQUEST
+from starlette.datastructures import Headers
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
@@ -19,7 +20,8 @@ from starlette.types import Message, Receive, Scope, Send
 from service.settings import Settings
 from service.surfaces.authentication.metadata import challenge
 from service.surfaces.mcp.server import AgentSurface
-from service.surfaces.problems import AccessRefused, ProblemResponses
+from service.surfaces.problems import AccessRefused, MediaTypeRefused, ProblemResponses
+from service.surfaces.strict_json import is_json
 
 PATHS = ("/mcp", "/mcp/")
 
@@ -39,6 +41,9 @@ class StatelessEndpoint:
         self._problems = problems
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if not is_json(Headers(scope=scope)):
+            await self._problems.of(MediaTypeRefused())(scope, receive, send)
+            return
         manager = StreamableHTTPSessionManager(
             self._server,
             json_response=True,
