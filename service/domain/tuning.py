@@ -167,6 +167,15 @@ def unpin(uid: str, words: str | None = None) -> Edit:
     return edit
 
 
+def remove_pin(entry: PinnedResult) -> Edit:
+    """Take this very pin away."""
+
+    def edit(content: TuningContent) -> TuningContent:
+        return content.model_copy(update={"pins": [one for one in content.pins if one != entry]})
+
+    return edit
+
+
 def add_synonym(entry: Synonym) -> Edit:
     """The same synonym twice is there once."""
 

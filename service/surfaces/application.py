@@ -11,7 +11,7 @@ from service.surfaces.audit import Audit, AuditedToolbox
 from service.surfaces.authentication import Authentication, Authenticator, AuthorizedToolbox, anonymous
 from service.surfaces.authentication import metadata as access_metadata
 from service.surfaces.caller_limits import CallerLimits, Shedding
-from service.surfaces.console import compare, diagnostics, judge, learning, neighbourhood, runs, sign_in, status
+from service.surfaces.console import compare, diagnostics, judge, learning, neighbourhood, runs, sign_in, status, tuning
 from service.surfaces.graphql import http as graphql
 from service.surfaces.head_requests import HeadRequests
 from service.surfaces.http_headers import SecurityHeaders
@@ -81,7 +81,7 @@ def application(
     app.include_router(submissions.routes)
     app.include_router(console.pages)
     app.include_router(sign_in.pages)
-    for operators_pages in (diagnostics, judge, runs, status):
+    for operators_pages in (diagnostics, judge, runs, status, tuning):
         app.include_router(operators_pages.pages)
     for readers_pages in (compare, learning, neighbourhood):
         app.include_router(readers_pages.pages)

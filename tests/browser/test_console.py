@@ -320,10 +320,12 @@ PAGES = {
     "learning path": "/learning-path?goal=course.second",
     "judging": "/judge?q=fusion",
     "judged": "/judge?saved=3",
+    "tuning": "/tuning",
+    "tuned": "/tuning?saved=4",
 }
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("scheme", "size"), [("light", {}), ("dark", {}), ("dark", PHONE)])
 @pytest.mark.parametrize("name", PAGES)
 def test_no_page_shuts_anyone_out(url, open_page, name, scheme):
     page = open_page(url + PAGES[name], color_scheme=scheme)

@@ -38,6 +38,7 @@ NEEDS = {
     "/metrics": Scope.OPERATE,
     "/diagnostics": Scope.OPERATE,
     "/judge": Scope.OPERATE,
+    "/tuning": Scope.OPERATE,
     "/v1/tuning": Scope.OPERATE,
     "/runs": Scope.OPERATE,
     "/status": Scope.OPERATE,
