@@ -212,9 +212,10 @@ async def time_facets(name: str, reader: GraphReader, filters: Sequence[NodeFilt
     _, late = await impatient.count(NINE, filters[0], generation, everyone, deadline=Deadline.after(60_000))
     taken = (time.perf_counter() - started) * 1000
     say(Measurement(f"{name}: a search waits for facets that are late", taken, "ms", 1.0), f"degraded: {late}")
-    await asyncio.sleep(3)
-    counts, late = await impatient.count(NINE, filters[0], generation, everyone, deadline=Deadline.after(60_000))
-    print(f"  and finds {len(counts)} of them counted three seconds later; degraded: {late}")
+    while late:
+        await asyncio.sleep(0.1)
+        counts, late = await impatient.count(NINE, filters[0], generation, everyone, deadline=Deadline.after(60_000))
+    print(f"  and a later one finds {len(counts)}, {time.perf_counter() - started:.1f} s after the first asked")
 
 
 NINE = [name for name in FACETS if name != "language"]
