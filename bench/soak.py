@@ -1,6 +1,6 @@
 """A server under steady mixed load while what it serves is published again and again: does anything grow, hang or mix?
 
-python -m bench.soak [ESTATE] [--minutes M] [--warm M] [--readings FILE]     default: the project's own docs/, 30 and 5
+python -m bench.soak [ESTATE] [--minutes M] [--warm M] [--readings FILE]     default: the project's own docs/, 30 and 15
 
 The server is `serve` in a process of its own, callers with keys required of it. 64 callers ask, each waiting about
 `THINKING` seconds between an answer and its next question: readers with and without a visibility class, operators,
@@ -329,7 +329,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("estate", nargs="?", type=Path, default=_DOCS)
     parser.add_argument("--minutes", type=float, default=30)
-    parser.add_argument("--warm", type=float, default=5)
+    parser.add_argument("--warm", type=float, default=15)
     parser.add_argument("--readings", type=Path, help="Where to write every reading, as JSON lines.")
     options = parser.parse_args()
     say_stack("fastapi", "uvicorn", "pydantic", "mcp", "tantivy", "qdrant-edge-py", "kglite")

@@ -77,6 +77,13 @@ class Settings(BaseModel):
         (), "Origins, such as https://chat.example.org, of web pages that may call /mcp; this machine's own always may."
     )
     connections: int = _row(256, "Most connections at once; one more is answered 503.", "connections", ge=1)
+    keep_alive: int = _row(
+        75,
+        "How long a connection is kept for its next request: longer than a proxy before the server keeps it, which "
+        "else sends into one that is just being closed.",
+        "seconds",
+        ge=1,
+    )
     memory_heaps: int = _row(
         2,
         "Heaps that the threads of a server share, where the C library is glibc; 0 leaves it to glibc.",

@@ -26,7 +26,8 @@ class Crowd:
     def __init__(self, app: FastAPI, settings: Settings) -> None:
         self.app = app
         self.most = settings.connections
-        self.patience = settings.request_deadline / 1000
+        self.first_patience = settings.request_deadline / 1000
+        self.patience = max(self.first_patience, settings.keep_alive)
         self.connections: Collection[Any] = ()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -44,8 +45,9 @@ class Crowd:
         await answer(scope, receive, send)
 
     async def close_silent(self) -> None:
-        """Until cancelled, close connections whose next request is not there, headers and all, within the deadline of
-        a request: else a few hundred that send a byte now and then would keep everyone else out."""
+        """Until cancelled, close connections whose first request is not there, headers and all, within the deadline of
+        a request, or a later one within the time that connections are kept: else a few hundred that send a byte now and
+        then would keep everyone else out."""
         waiting: dict[tuple[Any, Any], float] = {}
         while True:
             await asyncio.sleep(_LOOK_SECONDS)
@@ -55,6 +57,7 @@ class Crowd:
                 for one in self.connections
                 if one.cycle is None or one.cycle.response_complete
             }
-            for (one, _), since in waiting.items():
-                if now - since >= self.patience and one.transport is not None:
+            for (one, answered), since in waiting.items():
+                patience = self.first_patience if answered is None else self.patience
+                if now - since >= patience and one.transport is not None:
                     one.transport.close()

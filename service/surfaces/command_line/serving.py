@@ -156,6 +156,7 @@ async def _answer(
         ws="none",
         proxy_headers=False,
         server_header=False,
+        timeout_keep_alive=settings.keep_alive,
         timeout_graceful_shutdown=-(-settings.shutdown_deadline // 1000),
     )
     server = DrainedServer(config, app, settings)
