@@ -15,10 +15,13 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from typing import Any
 from urllib.parse import urlsplit
 
-from pydantic import SecretStr
+from pydantic import Field, SecretStr
 
+from service.domain.principal import OWNER
 from service.domain.results import ReadinessResult, Result, RootsResult
+from service.domain.tuning import TuningRequest
 from service.settings import LoadedSettings, Settings
+from service.tools import catalogue
 from service.tools.toolbox import Toolbox
 
 _OF_A_LINE = frozenset(
@@ -47,6 +50,7 @@ class SupportResult(Result):
     settings: dict[str, str]
     readiness: ReadinessResult | None
     roots: RootsResult | None
+    tuning: dict[str, int] = Field(default_factory=dict, description="How much is tuned, and no word of it.")
     metrics: str
     log: list[dict[str, Any]]
 
@@ -133,14 +137,18 @@ async def support(
 ) -> SupportResult:
     """What can be told of this process; a store that can't say is left out."""
     readiness = roots = None
+    tuned: dict[str, int] = {}
     with suppress(Exception):  # a bundle is made when things are broken
         readiness = await toolbox.readiness()
         roots = await toolbox.roots()
+        tuning = await toolbox.call(catalogue.TUNING, TuningRequest(), OWNER)
+        tuned = {"version": tuning.version, "pins": tuning.pin_count, "synonyms": tuning.synonym_count}
     told = SupportResult(
         versions=versions(),
         settings=presentable_settings(settings),
         readiness=None if readiness is None else _without_reasons(readiness),
         roots=roots,
+        tuning=tuned,
         metrics=metrics,
         log=log or [],
     )

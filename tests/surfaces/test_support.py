@@ -170,6 +170,7 @@ def test_a_bundle_of_a_running_server_holds_no_secret_and_no_question(tmp_path):
         "log.json",
         "readiness.json",
         "roots.json",
+        "tuning.json",
         "doctor.json",
     }
     for name, content in contents.items():

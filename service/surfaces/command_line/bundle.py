@@ -34,6 +34,7 @@ async def write_bundle(file: Path, invocation: Invocation, progress: Progress) -
             held["metrics.txt"], held["log.json"] = told.metrics, told.log
         held["readiness.json"] = _document(told.readiness)
         held["roots.json"] = _document(told.roots)
+        held["tuning.json"] = told.tuning
         held["doctor.json"] = _document(await toolbox.doctor(repair=False, progress=progress))
         return DONE
 
