@@ -323,7 +323,7 @@ class RunLog(Protocol):
         ...
 
     def find(self, run_id: str) -> Mapping[str, Any] | None:
-        """The record whose `runId` this is, while it is kept."""
+        """The record whose `runId` this is, or alone begins with these four characters or more, while it is kept."""
         ...
 
 

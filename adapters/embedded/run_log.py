@@ -36,6 +36,10 @@ _PATIENCE_SECONDS = 2.0
 _DAY = 86_400.0
 
 
+_SHORTEST_BEGINNING = 4
+"""Characters of an id that stand for the whole."""
+
+
 class SqliteRunLog:
     """Holds the newest `kept` runs, none older than `days`, at most `size` bytes of them.
 
@@ -96,7 +100,17 @@ class SqliteRunLog:
     def find(self, run_id: str) -> Mapping[str, Any] | None:
         waiting, rows = self._read("SELECT body FROM runs WHERE at >= ? AND id = ? LIMIT 1", run_id)
         asked = (record for _, _, record in waiting if record.get("runId") == run_id)
-        return next(asked, None) or next((json.loads(body) for (body,) in rows), None)
+        found = next(asked, None) or next((json.loads(body) for (body,) in rows), None)
+        return found if found or len(run_id) < _SHORTEST_BEGINNING else self._begun(run_id)
+
+    def _begun(self, start: str) -> Mapping[str, Any] | None:
+        """The one run whose id begins so; none where several do."""
+        waiting, rows = self._read(
+            "SELECT body FROM runs WHERE at >= ?1 AND substr(id, 1, length(?2)) = ?2 LIMIT 2", start
+        )
+        found = [record for _, _, record in waiting if str(record.get("runId")).startswith(start)]
+        found += [json.loads(body) for (body,) in rows]
+        return found[0] if len(found) == 1 else None
 
     def readings(self) -> Iterator[Reading]:
         """How many runs wait to be written, and how many never were."""

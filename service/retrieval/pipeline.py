@@ -45,7 +45,7 @@ async def replay_run(request: ReplayRequest, principal: Principal, retrieval: Re
     """
     run = await runs.show_run(RunRequest(run_id=request.run_id), principal, retrieval)
     search, asker, pinned = runs.asked_again(run, request.text)
-    return runs.replayed(run, await _answer(search, asker, retrieval, pinned))
+    return runs.replayed(run, request.text, await _answer(search, asker, retrieval, pinned))
 
 
 async def _answer(

@@ -131,7 +131,8 @@ def asked_again(run: RunResult, text: str | None) -> tuple[SearchRequest, Princi
     return request, asker, Pinned(run.as_of, tuple(run.legs), run.start)
 
 
-def replayed(run: RunResult, result: SearchResult) -> ReplayResult:
+def replayed(run: RunResult, text: str | None, result: SearchResult) -> ReplayResult:
+    """`text` are the words that were given along."""
     then = {(hit.uid, hit.locale): place for place, hit in enumerate(run.hits, start=1)}
     now = {(hit.uid, hit.locale): place for place, hit in enumerate(result.hits, start=1)}
     moved = [
@@ -143,6 +144,7 @@ def replayed(run: RunResult, result: SearchResult) -> ReplayResult:
         run_id=run.run_id,
         same_snapshot=run.content_root == result.content_root,
         same_tuning=run.tuning_version == result.tuning_version,
+        same_text=True if text is None else None if run.text is None else text == run.text,
         same_order=not moved,
         moved=moved,
         content_root=result.content_root,

@@ -47,3 +47,22 @@ async def test_a_run_is_found_by_its_id_while_it_is_kept(run_log: RunLog) -> Non
     assert run_log.find("run 0") is None
     assert run_log.find("' OR 1 = 1 --") is None
     assert run_log.find("") is None
+
+
+async def test_a_run_is_found_by_how_its_id_alone_begins(run_log: RunLog) -> None:
+    for run_id in ("abcd-1", "abcd-2", "efgh-1", "x%y_-1"):
+        run_log.append({"runId": run_id})
+    for asked, expected in (
+        ("efgh", "efgh-1"),
+        ("efgh-1", "efgh-1"),
+        ("abcd-2", "abcd-2"),
+        ("x%y_", "x%y_-1"),
+        ("abcd", None),
+        ("abcd-", None),
+        ("efg", None),
+        ("efgh-12", None),
+        ("%%%%", None),
+        ("____", None),
+    ):
+        found = run_log.find(asked)
+        assert (found and found["runId"]) == expected, asked

@@ -42,10 +42,23 @@ def test_runs_are_listed_shown_and_asked_again(data: Path, capsys: pytest.Captur
     code, shown = run(capsys, data, "runs", "show", found["runId"])
     assert (code, shown["text"], shown["contentRoot"]) == (0, None, found["contentRoot"])
     assert [hit["uid"] for hit in shown["hits"]] == [hit["uid"] for hit in found["hits"]]
+    assert run(capsys, data, "runs", "show", found["runId"][:12])[1]["runId"] == found["runId"]
     code, again = run(capsys, data, "runs", "replay", found["runId"], "--text", "query the graph")
     assert (code, again["sameOrder"], again["sameSnapshot"]) == (0, True, True)
     code, again = run(capsys, data, "runs", "replay", found["runId"], "--text", "warm hues")
-    assert (code, again["sameOrder"]) == (4, False)
+    assert (code, again["sameOrder"], again["sameText"]) == (4, False, None)
+
+
+def test_another_question_than_the_runs_is_said_to_be_one(
+    data: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COGITAVE_QUERY_RUN_LOG_TEXTS", "true")
+    _, found = run(capsys, data, "search", "query the graph")
+    for words, same in (((), True), (("--text", "query the graph"), True), (("--text", "warm hues"), False)):
+        _, again = run(capsys, data, "runs", "replay", found["runId"], *words)
+        assert (again["sameText"], again["sameOrder"]) == (same, same)
+    main(["--data", str(data), "runs", "replay", found["runId"], "--text", "warm hues"])
+    assert "Another question than the run's" in capsys.readouterr().out
 
 
 def test_runs_have_pages_for_people(data: Path, capsys: pytest.CaptureFixture[str]) -> None:

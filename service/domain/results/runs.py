@@ -81,6 +81,10 @@ class ReplayResult(Result):
     run_id: str
     same_snapshot: bool
     same_tuning: bool = Field(default=True, description="Pinned results and synonyms are of the run's own version.")
+    same_text: bool | None = Field(
+        default=True,
+        description="Whether the run's own words were asked; null where they were not kept and others given.",
+    )
     same_order: bool
     moved: list[MovedHit] = Field(description="Hits that are not where they were.")
     content_root: str

@@ -18,7 +18,7 @@ from service.tools.toolbox import Toolbox
 
 commands = typer.Typer(help="Look at the log of runs, and ask a run again.")
 
-RunId = Annotated[str, typer.Argument(metavar="ID", help="The `runId` of a search.")]
+RunId = Annotated[str, typer.Argument(metavar="ID", help="The `runId` of a search, or how it alone begins.")]
 
 
 @commands.command("list")
@@ -106,9 +106,10 @@ def run_page(run: RunResult) -> RenderableType:
 
 def replay_page(result: ReplayResult) -> RenderableType:
     same = "the same snapshot" if result.same_snapshot else "another snapshot than the run's"
-    parts: list[RenderableType] = [
-        Text(f"Asked again of {same}: {'the same order' if result.same_order else 'moved:'}")
-    ]
+    question = "Another question than the run's, asked" if result.same_text is False else "Asked again"
+    parts: list[RenderableType] = [Text(f"{question} of {same}: {'the same order' if result.same_order else 'moved:'}")]
+    if result.same_text is None and result.moved:
+        parts.append(Text("The run's words were not kept: if these are others, so is what they find.", style="yellow"))
     if result.moved:
         table = table_of("uid", "then", "now")
         for hit in result.moved:
