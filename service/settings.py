@@ -473,7 +473,8 @@ def load_settings(file: Path | None = None, environment: Mapping[str, str] = os.
         if not variable.startswith(ENVIRONMENT_PREFIX):
             continue
         name = variable.removeprefix(ENVIRONMENT_PREFIX).lower()
-        if name in Settings.model_fields:
+        # An empty variable is how a compose file, or a shell, says that it sets none.
+        if name in Settings.model_fields and text:
             values[name], sources[name] = _from_text(name, text, variable), variable
     try:
         return LoadedSettings(Settings.model_validate(values), sources)

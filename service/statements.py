@@ -75,12 +75,32 @@ def requirements(identities: Iterable[NodeIdentity], audiences: frozenset[str]) 
     )
 
 
+def sources(identities: Iterable[NodeIdentity], audiences: frozenset[str]) -> ServiceStatement:
+    """For each of these nodes that is a translation: `key`, and the `locale` of the node that it was made from."""
+    return ServiceStatement(
+        "sources",
+        "UNWIND $keys AS key MATCH (n:Node {key: key})-[r:derivedFrom]->(m:Node) "
+        f"WHERE r.via = 'translation' AND {_VISIBLE} AND any(a IN m.visibleTo WHERE a IN $audiences) "
+        "RETURN DISTINCT key AS key, m.locale AS locale ORDER BY key, locale",
+        {"keys": [identity.key for identity in identities], "audiences": sorted(audiences)},
+    )
+
+
 def nodes_by_uid(uids: Iterable[str], audiences: frozenset[str]) -> ServiceStatement:
     """Every locale's node of these exact uids."""
     return ServiceStatement(
         "nodes_by_uid",
         f"UNWIND $uids AS uid MATCH (n:Node {{uid: uid}}) WHERE {_VISIBLE} {_RETURN_NODE}",
         {"uids": list(uids), "audiences": sorted(audiences)},
+    )
+
+
+def nodes_by_url(urls: Iterable[str], audiences: frozenset[str]) -> ServiceStatement:
+    """Nodes at these exact addresses; code is at its page's, and is none of them."""
+    return ServiceStatement(
+        "nodes_by_url",
+        f"MATCH (n:Node) WHERE n.url IN $urls AND n.kind <> 'codeSample' AND {_VISIBLE} {_RETURN_NODE} ORDER BY key",
+        {"urls": list(urls), "audiences": sorted(audiences)},
     )
 
 

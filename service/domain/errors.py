@@ -46,6 +46,14 @@ class FacetUnknown(Refused):
     code = "facet_unknown"
 
 
+class SignalUnknown(Refused):
+    code = "signal_unknown"
+
+
+class LevelUnknown(Refused):
+    code = "level_unknown"
+
+
 class FilterValueUnknown(Refused):
     code = "filter_value_unknown"
 

@@ -32,7 +32,8 @@ class NodeFilter:
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, str | Iterable[str]]) -> "NodeFilter":
-        """Raises FilterUnknown for a key that is no filter, FilterValueUnknown for a kind that does not exist."""
+        """Raises FilterUnknown for a key that is no filter, FilterValueUnknown for a kind that does not exist and for
+        a filter of no value, which would narrow nothing, or of an empty one, which nothing has."""
         known = [field.name for field in fields(cls)]
         chosen: dict[str, tuple[str, ...]] = {}
         for key, value in values.items():
@@ -43,6 +44,8 @@ class NodeFilter:
                     suggestion=nearest[0] if nearest else None,
                 )
             chosen[key] = (value,) if isinstance(value, str) else tuple(value)
+            if not chosen[key] or not all(one.strip() for one in chosen[key]):
+                raise FilterValueUnknown(f"The filter '{key}' has an empty value; name one, or leave the filter out.")
         kinds = [kind.value for kind in NodeKind]
         for kind in chosen.get("kind", ()):
             if kind not in kinds:

@@ -1,11 +1,12 @@
 """What a caller may ask for, as every surface reads it. Field names are camelCase on the wire."""
 
+from difflib import get_close_matches
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
-from service.domain.errors import QueryMalformed
+from service.domain.errors import LevelUnknown, QueryMalformed
 from service.domain.graph import DEFAULT_WORKSPACE
 
 
@@ -20,7 +21,24 @@ def well_formed(text: str) -> str:
     return text
 
 
+LEVELS = ("beginner", "intermediate", "advanced")
+
+
+def known_level(text: str) -> str:
+    """In lower case. Raises LevelUnknown."""
+    level = text.casefold()
+    if level not in LEVELS:
+        nearest = get_close_matches(level, LEVELS, n=1)
+        raise LevelUnknown(
+            f"There is no level '{text[:100]}'. Levels: {', '.join(LEVELS)}.",
+            suggestion=nearest[0] if nearest else None,
+        )
+    return level
+
+
 Text = Annotated[str, AfterValidator(well_formed)]
+
+Level = Annotated[Text, AfterValidator(known_level)]
 
 FilterValues = dict[Text, list[Text]]
 """Filter name → values, any of which suffices."""
@@ -36,7 +54,7 @@ class CallerProfile(Request):
     """What the caller is like. A profile only ranks; to exclude, use a filter."""
 
     role: Text | None = None
-    level: Text | None = None
+    level: Level | None = None
     audience: Text | None = None
     region: Text | None = None
     locale: Text | None = None
@@ -82,16 +100,31 @@ class ListRequest(Request):
     cursor: Text | None = None
 
 
-class NodeRequest(Request):
-    """One node by uid; without a locale, the caller's, then the estate's default, then the first there is."""
+class FetchRequest(Request):
+    """One node by uid or by url; without a locale the address's, then the estate's default, then the first there is."""
 
-    uid: Text
+    uid: Text | None = None
+    url: Text | None = Field(
+        default=None, description="Address of a page, as a browser shows it; host, locale and query may be there."
+    )
     locale: Text | None = None
     section: Text | None = Field(default=None, description="Anchor or heading of a section; those below come along.")
     max_tokens: int | None = Field(
         default=None, ge=1, description="Most tokens of text and edges; what is left out is told in `cut`."
     )
     cursor: Text | None = Field(default=None, description="The `nextCursor` of a `cut`: the text goes on there.")
+
+    @model_validator(mode="after")
+    def _is_named_once(self) -> "FetchRequest":
+        if (self.uid is None) == (self.url is None):
+            raise ValueError("Name the node by its uid or by its url, by one of the two.")
+        return self
+
+
+class NodeRequest(FetchRequest):
+    """One node by uid."""
+
+    uid: Text
 
 
 class NodesRequest(Request):
@@ -116,7 +149,7 @@ class LearningPathRequest(Request):
     goal: Text = Field(description="Uid of the goal; of a skill its title will do.")
     locale: Text | None = None
     known_skills: list[Text] = Field(default_factory=list, description="Uids of skills, modules or pages known.")
-    level: Text | None = Field(default=None, description="The learner's own level.")
+    level: Level | None = Field(default=None, description="The learner's own level.")
     minutes: int | None = Field(default=None, ge=1, description="Time that there is.")
 
 

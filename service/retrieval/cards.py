@@ -9,7 +9,7 @@ from service.domain.deadline import Deadline
 from service.domain.graph import NodeIdentity
 from service.observation import Lookups
 from service.ports import GraphReader
-from service.statements import cards, requirements, successors
+from service.statements import cards, requirements, sources, successors
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,8 @@ class Requirement:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A node as its snapshot has it. `successor` is set where the node is superseded."""
+    """A node as its snapshot has it. `successor` is set where the node is superseded, `source_locale` where it is a
+    translation."""
 
     identity: NodeIdentity
     kind: str
@@ -43,6 +44,7 @@ class Card:
     last_modified: str | None
     successor: NodeIdentity | None
     requirements: tuple[Requirement, ...]
+    source_locale: str | None = None
 
 
 @dataclass
@@ -97,11 +99,13 @@ class CardCache:
 async def _read(
     identities: Sequence[NodeIdentity], audiences: frozenset[str], graph: GraphReader, deadline: Deadline
 ) -> dict[NodeIdentity, Card]:
-    nodes, followed, required = await asyncio.gather(
+    nodes, followed, required, translated = await asyncio.gather(
         graph.run(cards(identities, audiences), deadline=deadline),
         graph.run(successors(identities, audiences), deadline=deadline),
         graph.run(requirements(identities, audiences), deadline=deadline),
+        graph.run(sources(identities, audiences), deadline=deadline),
     )
+    source = {row["key"]: str(row["locale"]) for row in translated.by_column()}
     successor = {row["key"]: NodeIdentity(row["uid"], row["locale"]) for row in followed.by_column()}
     needs: dict[str, dict[str, set[str]]] = {}
     for row in required.by_column():
@@ -109,7 +113,7 @@ async def _read(
         if row["skill"] is not None:
             taught.add(row["skill"])
     return {
-        identity: _card(identity, row, successor.get(row["key"]), needs.get(row["key"], {}))
+        identity: _card(identity, row, successor.get(row["key"]), needs.get(row["key"], {}), source.get(row["key"]))
         for row in nodes.by_column()
         for identity in (NodeIdentity(row["uid"], row["locale"]),)
     }
@@ -120,6 +124,7 @@ def _card(
     row: Mapping[str, object],
     successor: NodeIdentity | None,
     needs: Mapping[str, set[str]],
+    source_locale: str | None,
 ) -> Card:
     def text(name: str) -> str | None:
         value = row[name]
@@ -146,4 +151,5 @@ def _card(
         last_modified=text("lastModified"),
         successor=successor,
         requirements=tuple(Requirement(uid, frozenset(taught)) for uid, taught in sorted(needs.items())),
+        source_locale=source_locale,
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from service.domain.deadline import Deadline
-from service.domain.errors import EngineUnavailable
+from service.domain.errors import EngineUnavailable, SettingInvalid, SignalUnknown
 from service.domain.graph import NodeIdentity
 from service.domain.requests import CallerProfile
 from service.retrieval import signals
@@ -42,6 +42,13 @@ class Ranker:
     priors: PriorCache
     settings: Settings
     _said: OrderedDict[Hashable, Factors] = field(default_factory=OrderedDict, init=False)
+
+    def __post_init__(self) -> None:
+        """Raises SettingInvalid for a signal to be switched off that there is none of."""
+        try:
+            signals.check_names(self.settings.signals_off)
+        except SignalUnknown as error:
+            raise SettingInvalid(f"signals_off: {error.message}", suggestion=error.suggestion) from None
 
     def forget(self) -> None:
         """For when the graph of a generation was mended."""

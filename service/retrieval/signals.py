@@ -4,19 +4,19 @@ Every signal is a pure function to a `Factor` with the input that it read; None 
 k = 60 neighbouring ranks differ by 1.6 %, so boosts are small and clamped together; demotions are not clamped.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from difflib import get_close_matches
 from functools import lru_cache
 
+from service.domain.errors import SignalUnknown
 from service.domain.graph import NEUTRAL_LOCALE
 from service.domain.locales import distance
 from service.domain.monikers import Moniker, MonikerInvalid, MonikerRange
-from service.domain.requests import CallerProfile
+from service.domain.requests import LEVELS, CallerProfile
 from service.retrieval.cards import Card
 from service.settings import Settings
-
-LEVELS = ("beginner", "intermediate", "advanced")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +84,21 @@ def region(case: Case, settings: Settings) -> Factor | None:
 
 
 def locale(case: Case, settings: Settings) -> Factor | None:
-    """The caller's own locale, or a fallback; a node of no language, or of the caller's for elsewhere, is neither."""
+    """The caller's own locale, or a fallback; a node of no language, or of the caller's for elsewhere, is neither.
+
+    Whoever has no page in their language falls back to the source: a translation into a third is another step away.
+    """
     held, wished = case.card.identity.locale, case.profile.locale
     if wished is None or held == NEUTRAL_LOCALE:
         return None
-    value = {0: settings.profile_match, 2: settings.locale_fallback}.get(distance(held, wished))
-    return None if value is None else Factor("locale", held, value)
+    steps = distance(held, wished)
+    if steps == 1:
+        return None
+    value = settings.profile_match if steps == 0 else settings.locale_fallback
+    source = case.card.source_locale
+    if steps == 2 and source is not None and distance(source, wished) == 2:
+        value *= settings.locale_fallback
+    return Factor("locale", held, value)
 
 
 def prerequisites(case: Case, settings: Settings) -> Factor | None:
@@ -138,6 +147,21 @@ SIGNALS: Mapping[str, tuple[Signal, str | None]] = {
     "superseded": (superseded, None),
 }
 """Every signal by its name, in the order that explain shows, with the profile field that it is silent without."""
+
+
+NAMES = (*SIGNALS, "prior")
+"""All that can be switched off; the prior is none of the factors and is named as one."""
+
+
+def check_names(names: Iterable[str]) -> None:
+    """Raises SignalUnknown."""
+    for name in names:
+        if name not in NAMES:
+            nearest = get_close_matches(name, NAMES, n=1)
+            raise SignalUnknown(
+                f"There is no signal '{name[:100]}'. Signals: {', '.join(NAMES)}.",
+                suggestion=nearest[0] if nearest else None,
+            )
 
 
 def speaking(profile: CallerProfile, without: frozenset[str] = frozenset()) -> tuple[Signal, ...]:

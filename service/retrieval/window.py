@@ -16,7 +16,7 @@ from service.domain.requests import SearchRequest
 from service.domain.snapshots import EMPTY_ROOT, Snapshot
 from service.observation import Kind, Observer, Work
 from service.ports import Expansion, PassageHit
-from service.retrieval import coverage, evidence
+from service.retrieval import coverage, evidence, signals
 from service.retrieval.anchors import Anchor, find_anchors
 from service.retrieval.cards import Card
 from service.retrieval.engines import LEXICAL, VECTOR, Retrieval
@@ -93,6 +93,7 @@ async def open_window(
     """Run the named legs and fuse them; the lexical one looks for the synonyms of `tuned` too. Raises AllLegsDown."""
     settings = retrieval.settings
     text = check_text(request.text, settings)
+    signals.check_names(request.without_signals)
     analyse = retrieval.lexical.terms
     expansions = tuned.expansions(analyse(text), analyse, settings.tuning_expansions) if tuned else ()
     worded = wording(text, expansions)

@@ -1,14 +1,19 @@
 """What requests that fit into a link have in common: filters by name and value, and the way to the next page."""
 
-from typing import Annotated, Any
+from collections import Counter
+from collections.abc import Callable, Coroutine, Iterator
+from typing import Annotated, Any, get_origin
 from urllib.parse import quote
 
 from fastapi import Request
-from pydantic import ConfigDict, Field
+from fastapi.routing import APIRoute
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.convertors import PathConvertor, register_url_convertor
+from starlette.responses import Response
 
 from service.domain.requests import FilterValues
 from service.domain.requests import Request as ToolRequest
+from service.surfaces.problems import ParameterRepeated
 
 
 class UidConvertor(PathConvertor):
@@ -43,6 +48,32 @@ class InLocale(ToolRequest):
     model_config = ConfigDict(strict=False)
 
     locale: str | None = Field(default=None, description="Else the estate's default, else the first there is.")
+
+
+class LinkRoute(APIRoute):
+    """A route whose links give each parameter once, but those that hold several: of two values of one name one reader
+    would take the first and another the last."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handle = super().get_route_handler()
+        several = frozenset(self._holding_several())
+
+        async def handle_once(request: Request) -> Response:
+            given = Counter(name for name, _ in request.query_params.multi_items())
+            for name, times in given.items():
+                if times > 1 and name not in several:
+                    raise ParameterRepeated(name)
+            return await handle(request)
+
+        return handle_once
+
+    def _holding_several(self) -> Iterator[str]:
+        for parameter in self.dependant.query_params:
+            held = parameter.field_info.annotation
+            fields = held.model_fields if isinstance(held, type) and issubclass(held, BaseModel) else {}
+            for name, field in fields.items():
+                if get_origin(field.annotation) is list:
+                    yield field.alias or name
 
 
 def next_link(http: Request, cursor: str | None) -> dict[str, str]:

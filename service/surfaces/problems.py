@@ -109,6 +109,15 @@ class VersionRequired(SurfaceRefused):
         )
 
 
+class ParameterRepeated(SurfaceRefused):
+    """A link that gives a parameter of one value several."""
+
+    code = "parameter_repeated"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"The link gives '{name[:_NAME_CHARACTERS]}' more than once, and it holds one value.")
+
+
 class OwnerRequired(SurfaceRefused):
     code = "owner_required"
 
@@ -246,7 +255,10 @@ _TABLE: Mapping[type[Exception], _Row] = {
     errors.LimitOutOfRange: _Row(400, "The limit is out of range"),
     errors.FilterUnknown: _Row(400, "No such filter"),
     errors.FilterValueUnknown: _Row(400, "No such filter value"),
+    ParameterRepeated: _Row(400, "A parameter stands twice"),
     errors.FacetUnknown: _Row(400, "No such facet"),
+    errors.SignalUnknown: _Row(400, "No such signal"),
+    errors.LevelUnknown: _Row(400, "No such level"),
     errors.CursorForeign: _Row(400, "The cursor belongs elsewhere"),
     errors.CursorStale: _Row(410, "The cursor's snapshot is gone"),
     errors.NodeUnknown: _Row(404, "No such node"),

@@ -40,7 +40,6 @@ from collections.abc import Callable, Coroutine
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Depends, HTTPException, Path, Query, Request
-from fastapi.routing import APIRoute
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
@@ -62,7 +61,7 @@ from service.surfaces import openapi
 from service.surfaces.conditional import Validator, WeakValidator
 from service.surfaces.dependencies import Caller, Instruments, Tools, require, require_owner
 from service.surfaces.encoding import encode
-from service.surfaces.links import ETAG_HEADER, LINK_HEADER, Filtered, InLocale, next_link
+from service.surfaces.links import ETAG_HEADER, LINK_HEADER, Filtered, InLocale, LinkRoute, next_link
 from service.surfaces.metrics import MEDIA_TYPE as METRICS_MEDIA_TYPE
 from service.surfaces.problems import MediaTypeRefused
 from service.surfaces.progress_stream import progress_stream
@@ -83,7 +82,7 @@ class StrictRequest(Request):
             raise HTTPException(400, f"The body is no JSON that can be read: {error}.") from None
 
 
-class StrictRoute(APIRoute):
+class StrictRoute(LinkRoute):
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
 

@@ -9,10 +9,10 @@ from typing import Generic, TypeVar
 
 from service.domain.principal import Scope
 from service.domain.requests import (
+    FetchRequest,
     GraphQueryRequest,
     LearningPathRequest,
     ListRequest,
-    NodeRequest,
     NodesRequest,
     RelatedRequest,
     ReplayRequest,
@@ -105,9 +105,9 @@ FETCH = Tool(
     name="docs_fetch",
     path="fetch",
     title="Fetch one node",
-    description="One page, module, unit or other node by its uid: its properties, its text by section, and its edges.",
+    description="One page, unit or other node by its uid or url: its properties, its text by section, and its edges.",
     not_for="Not for finding a uid: docs_search, or resolve_xref for a uid that may be misspelt.",
-    request=NodeRequest,
+    request=FetchRequest,
     result=NodeResult,
 )
 FETCH_BATCH = Tool(
@@ -150,7 +150,7 @@ XREF = Tool(
     name="resolve_xref",
     path="xrefs",
     title="Resolve cross-references",
-    description="What uids stand for: exact, in another case, aliased, redirected, overloaded; else suggestions.",
+    description="What uids or pages' addresses stand for: exact, in another case, alias, redirected; else suggestions.",
     not_for="Not for questions in words: docs_search.",
     request=XrefRequest,
     result=XrefResult,

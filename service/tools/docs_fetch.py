@@ -1,4 +1,4 @@
-"""docs_fetch: one node whole, by uid: its properties, its text by section, its edges; or as much as there is room for.
+"""docs_fetch: one node whole, by uid or url: its properties, text by section, edges; or as much as there is room for.
 
 docs_fetch_batch: the same of several, in the room of one answer.
 """
@@ -14,7 +14,7 @@ from service.domain.deadline import Deadline
 from service.domain.errors import LimitOutOfRange, NodeUnknown, Refused, SectionUnknown
 from service.domain.graph import NodeIdentity
 from service.domain.principal import Principal
-from service.domain.requests import NodeRequest, NodesRequest
+from service.domain.requests import FetchRequest, NodeRequest, NodesRequest, XrefRequest
 from service.domain.results import (
     CutResult,
     EdgeResult,
@@ -30,7 +30,10 @@ from service.retrieval.consistent import of_one_snapshot
 from service.retrieval.engines import Retrieval
 from service.retrieval.sizes import size_of
 from service.statements import edges_of, node_properties, nodes_by_uid
+from service.tools.addresses import read_address
 from service.tools.excerpt import Allowance, Place, excerpt
+from service.tools.names import choose_locale, node_unknown
+from service.tools.resolve_xref import resolve_xref
 
 _PRIVATE_PROPERTIES = frozenset({"visibleTo", "key"})
 
@@ -38,16 +41,32 @@ Rows = Mapping[str, Mapping[str, Any]]
 """Locale → the node's row."""
 
 
-async def docs_fetch(request: NodeRequest, principal: Principal, retrieval: Retrieval) -> NodeResult:
+async def docs_fetch(request: FetchRequest, principal: Principal, retrieval: Retrieval) -> NodeResult:
     """Raises NodeUnknown for a node that does not exist or that the principal may not see, alike; SectionUnknown."""
     deadline = retrieval.deadline()
 
     async def read(snapshot: Snapshot) -> NodeResult:
-        found = await _by_locale([request.uid], principal, retrieval, deadline)
-        found_node = await _Fetching(principal, retrieval, deadline, snapshot).find(request, found[request.uid])
-        return found_node.within(_allowance(retrieval, request.max_tokens, [found_node]))
+        named = await _named(request, principal, retrieval)
+        found = await _by_locale([named.uid], principal, retrieval, deadline)
+        found_node = await _Fetching(principal, retrieval, deadline, snapshot).find(named, found[named.uid])
+        return found_node.within(_allowance(retrieval, named.max_tokens, [found_node]))
 
     return await of_one_snapshot(retrieval.store, read)
+
+
+async def _named(request: FetchRequest, principal: Principal, retrieval: Retrieval) -> NodeRequest:
+    """The request by uid: an address is looked up, and one that was redirected followed. Raises NodeUnknown."""
+    fields = request.model_dump(exclude={"url"}, exclude_unset=True)
+    if request.url is None:
+        return NodeRequest.model_validate(fields)
+    if read_address(request.url, retrieval.settings.site_hosts) is None:
+        raise NodeUnknown("This is no address of a page; one begins with a host or with a slash.")
+    asked = XrefRequest(uids=[request.url], locale=request.locale)
+    (found,) = (await resolve_xref(asked, principal, retrieval)).resolutions
+    if not found.found:
+        nearest = next(iter(found.suggestions), None)
+        raise NodeUnknown("The estate has no page at this address; look for it with a search.", suggestion=nearest)
+    return NodeRequest.model_validate({**fields, "uid": found.uid, "locale": found.locale})
 
 
 async def docs_fetch_batch(request: NodesRequest, principal: Principal, retrieval: Retrieval) -> NodesResult:
@@ -77,12 +96,6 @@ async def docs_fetch_batch(request: NodesRequest, principal: Principal, retrieva
     nodes = await of_one_snapshot(retrieval.store, read)
     snapshot = await retrieval.store.snapshot()
     return NodesResult(nodes=nodes, content_root=snapshot.content_root, took_ms=(time.perf_counter() - started) * 1000)
-
-
-async def locate(request: NodeRequest, principal: Principal, retrieval: Retrieval, deadline: Deadline) -> NodeIdentity:
-    """The node that a uid, and perhaps a locale, names. Raises NodeUnknown."""
-    found = await _by_locale([request.uid], principal, retrieval, deadline)
-    return NodeIdentity(request.uid, _choose(found[request.uid], request.locale, retrieval.settings.default_locale))
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +171,9 @@ class _Fetching:
 
     async def find(self, request: NodeRequest, rows: Rows) -> _Found:
         settings = self.retrieval.settings
-        locale = _choose(rows, request.locale, settings.default_locale)
+        locale = choose_locale(list(rows), request.locale, settings.default_locale)
+        if locale is None:
+            raise await node_unknown(request.uid, sorted(rows), self.principal, self.retrieval, self.deadline)
         row = rows[locale]
         identity = NodeIdentity(request.uid, locale)
         properties = await self.retrieval.graph.run(
@@ -223,14 +238,6 @@ async def _by_locale(
     for row in rows.by_column():
         found[row["uid"]][row["locale"]] = row
     return found
-
-
-def _choose(rows: Rows, wished: str | None, default: str) -> str:
-    """The wished locale or none; without a wish the estate's default, else the first there is."""
-    locales = [locale for locale in sorted(rows) if wished in (None, locale)]
-    if not locales:
-        raise NodeUnknown("There is no such node; look for its uid with a search, or by listing nodes.")
-    return default if default in locales else locales[0]
 
 
 async def _record(content_hash: str | None, retrieval: Retrieval, deadline: Deadline) -> NodeRecord | None:

@@ -29,8 +29,9 @@ from service.retrieval.listing import summary_of
 from service.retrieval.sizes import fitting, size_of
 from service.statements import documents as documents_statement
 from service.statements import list_nodes, nodes_by_uid
-from service.tools.docs_fetch import locate, section_result
+from service.tools.docs_fetch import section_result
 from service.tools.entries import Row, entries_of, entry_fields
+from service.tools.names import locate_exactly
 
 
 async def snapshot(request: SnapshotRequest, _principal: Principal, retrieval: Retrieval) -> SnapshotResult:
@@ -54,7 +55,7 @@ async def document(request: NodeRequest, principal: Principal, retrieval: Retrie
     deadline = retrieval.deadline()
 
     async def read(answering: Snapshot) -> Document:
-        identity = await locate(request, principal, retrieval, deadline)
+        identity = await locate_exactly(request.uid, request.locale, principal, retrieval, deadline)
         found = documents_statement(
             NodeFilter(locale=(identity.locale,)), principal.audiences, after="", limit=1, uids=[identity.uid]
         )

@@ -5,18 +5,17 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from service.domain.deadline import Deadline
-from service.domain.errors import NodeUnknown
 from service.domain.graph import EdgeType, NodeIdentity, NodeKind
+from service.domain.locales import distance
 from service.domain.principal import Principal
-from service.domain.requests import LearningPathRequest, NodeRequest
+from service.domain.requests import LEVELS, LearningPathRequest
 from service.domain.results import LearningPathResult, LearningStep, MissingPrerequisite
 from service.retrieval.engines import Retrieval
-from service.retrieval.signals import LEVELS
 from service.retrieval.sizes import fitting
 from service.retrieval.traversal import Step, step_from
-from service.statements import cards, node_properties, nodes_by_alias
+from service.statements import node_properties, nodes_by_alias, nodes_by_uid
 from service.tools.curriculum import Curriculum, Lesson, Way, find_way, minutes_of
-from service.tools.docs_fetch import locate
+from service.tools.names import locate_any, node_unknown
 
 _LEARNED = (EdgeType.PART_OF, EdgeType.DEPENDS_ON, EdgeType.TEACHES_SKILL)
 _LESSON_KINDS = frozenset(
@@ -39,6 +38,7 @@ async def get_learning_path(
     goal = await _goal(request, principal, retrieval, deadline)
     curriculum, titles, truncated = await _load(goal, principal.audiences, retrieval, deadline)
     way = find_way(goal, curriculum, frozenset(request.known_skills))
+    strangers = await _strangers(request.known_skills, principal.audiences, retrieval, deadline)
     steps = [_step(identity, way, curriculum, titles) for identity in way.steps]
     minutes = sum(step.minutes or 0 for step in steps)
     is_known = not {goal.uid, *_uids(curriculum.teachers.get(goal, ()))}.isdisjoint(request.known_skills)
@@ -55,7 +55,7 @@ async def get_learning_path(
             for lost, by in way.missing
         ],
         cycles=[[identity.uid for identity in cycle] for cycle in way.cycles],
-        notices=_notices(request, steps, is_known, truncated),
+        notices=_notices(request, steps, is_known, truncated, strangers),
         content_root=snapshot.content_root,
         took_ms=(time.perf_counter() - started) * 1000,
     )
@@ -65,16 +65,15 @@ async def _goal(
     request: LearningPathRequest, principal: Principal, retrieval: Retrieval, deadline: Deadline
 ) -> NodeIdentity:
     """The goal by its uid, a skill by `skill:` and its uid or by its title."""
-    for uid in (request.goal, f"skill:{request.goal}"):
-        try:
-            return await locate(NodeRequest(uid=uid, locale=request.locale), principal, retrieval, deadline)
-        except NodeUnknown as error:
-            unknown = error
+    uids = [request.goal, f"skill:{request.goal}"]
+    if found := await locate_any(uids, request.locale, principal, retrieval, deadline):
+        return found
     named = await retrieval.graph.run(nodes_by_alias([request.goal.casefold()], principal.audiences), deadline=deadline)
-    for row in named.by_column():
-        if request.locale in (None, row["locale"]):
-            return NodeIdentity(row["uid"], row["locale"])
-    raise unknown
+    rows = named.by_column()
+    if rows:
+        nearest = min(rows, key=lambda row: (distance(row["locale"], request.locale), row["key"]))
+        return NodeIdentity(nearest["uid"], nearest["locale"])
+    raise await node_unknown(request.goal, (), principal, retrieval, deadline)
 
 
 async def _load(
@@ -86,9 +85,8 @@ async def _load(
     From a skill: its teachers. Stops at `learning_nodes`, and says so.
     """
     gathered = _Gathered()
-    start = await retrieval.graph.run(cards([goal], audiences), deadline=deadline)
     whole = await retrieval.graph.run(node_properties(goal, audiences), deadline=deadline)
-    gathered.properties[goal] = {**whole.rows[0][0], **start.by_column()[0]}
+    gathered.properties[goal] = {"url": None, "level": None, **whole.rows[0][0]}
     frontier = {goal}
     truncated = False
     while frontier:
@@ -186,13 +184,32 @@ def _uids(identities: Iterable[NodeIdentity]) -> list[str]:
     return [identity.uid for identity in identities]
 
 
-def _notices(request: LearningPathRequest, steps: list[LearningStep], is_known: bool, truncated: bool) -> list[str]:
+async def _strangers(
+    known: Iterable[str], audiences: frozenset[str], retrieval: Retrieval, deadline: Deadline
+) -> list[str]:
+    """What is said to be known and names no node: it shortens no way."""
+    named = dict.fromkeys(known)
+    if not named:
+        return []
+    rows = await retrieval.graph.run(nodes_by_uid(named, audiences), deadline=deadline)
+    return [uid for uid in named if uid not in {row["uid"] for row in rows.by_column()}]
+
+
+def _notices(
+    request: LearningPathRequest,
+    steps: list[LearningStep],
+    is_known: bool,
+    truncated: bool,
+    strangers: list[str],
+) -> list[str]:
     notices = []
+    if strangers:
+        notices.append(f"Nothing here has the uid of what is known: {', '.join(strangers)}. It counts for nothing.")
     if is_known:
         notices.append("The goal is among what is already known.")
     if truncated:
         notices.append("The estate around the goal is larger than is looked through: there may be a shorter way.")
-    if request.level in LEVELS:
+    if request.level is not None:
         own = LEVELS.index(request.level)
         above = [step.title for step in steps if step.level in LEVELS and LEVELS.index(step.level) > own]
         if above:

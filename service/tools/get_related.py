@@ -7,13 +7,13 @@ from service.domain.deadline import Deadline
 from service.domain.errors import EngineUnavailable
 from service.domain.graph import EdgeType, NodeIdentity, NodeKind
 from service.domain.principal import Principal
-from service.domain.requests import NodeRequest, RelatedRequest
+from service.domain.requests import RelatedRequest
 from service.domain.results import PathStep, RelatedNode, RelatedResult
 from service.retrieval import paging
 from service.retrieval.engines import Retrieval
 from service.retrieval.sizes import fitting
 from service.retrieval.traversal import Step, step_from
-from service.tools.docs_fetch import locate
+from service.tools.names import locate
 
 _HUB_KINDS = frozenset(kind.value for kind in (NodeKind.PRODUCT, NodeKind.ROLE, NodeKind.MONIKER, NodeKind.TOPIC))
 """Half an estate shares its product: a path that only meets there relates nothing."""
@@ -28,7 +28,8 @@ Path = tuple[Step, ...]
 
 
 async def get_related(request: RelatedRequest, principal: Principal, retrieval: Retrieval) -> RelatedResult:
-    """Nodes within two steps, nearest in the graph's own sense first. Raises NodeUnknown and EngineUnavailable.
+    """Nodes within two steps, nearest in the graph's own sense first; what the estate only names comes last. Raises
+    NodeUnknown and EngineUnavailable.
 
     Superseded and retired nodes don't appear. Without the prior the order is by steps, then by identity, and says so.
     """
@@ -37,7 +38,7 @@ async def get_related(request: RelatedRequest, principal: Principal, retrieval: 
     deadline = retrieval.deadline()
     size = paging.page_size(request.limit, settings)
     snapshot = await retrieval.store.snapshot()
-    start = await locate(NodeRequest(uid=request.uid, locale=request.locale), principal, retrieval, deadline)
+    start = await locate(request.uid, request.locale, principal, retrieval, deadline)
     paths, truncated = await _paths(start, principal.audiences, retrieval, settings.related_frontier, deadline)
     cards = await retrieval.cards.of(list(paths), snapshot.generation, principal.audiences, deadline=deadline)
     candidates = [
@@ -57,7 +58,8 @@ async def get_related(request: RelatedRequest, principal: Principal, retrieval: 
         )
     except EngineUnavailable as error:
         degraded.append(f"prior: {error.reason}")
-    candidates.sort(key=lambda node: (-priors.get(node, 0.0), len(paths[node]), node))
+    # What the estate only names has nothing to read, and a page that names forty classes would show no other page.
+    candidates.sort(key=lambda node: (cards[node].kind == NodeKind.API, -priors.get(node, 0.0), len(paths[node]), node))
     related = [
         RelatedNode(
             uid=node.uid,

@@ -1,12 +1,10 @@
-"""resolve_xref: what a uid stands for, as a writer would put it, many at once."""
+"""resolve_xref: what a uid or an address stands for, as a writer or a browser puts it, many at once."""
 
 import time
-from collections.abc import Mapping, Sequence
-from difflib import SequenceMatcher
-from typing import Any
+from collections.abc import Sequence
 
 from service.domain.deadline import Deadline
-from service.domain.errors import LimitOutOfRange
+from service.domain.errors import LimitOutOfRange, QueryEmpty
 from service.domain.graph import NodeIdentity, NodeKind
 from service.domain.locales import distance
 from service.domain.monikers import Moniker, MonikerInvalid, MonikerRange
@@ -15,13 +13,14 @@ from service.domain.requests import XrefRequest
 from service.domain.results import XrefResolution, XrefResult
 from service.retrieval.engines import Retrieval
 from service.retrieval.sizes import fitting
-from service.statements import cards, nodes_by_alias, nodes_by_title, nodes_by_uid, successors, uids_like
+from service.statements import cards, nodes_by_alias, nodes_by_uid, successors, uids_like
+from service.tools.names import Row, nearest_uids, nodes_at
 
 _LONGEST_REDIRECT = 20
 """Redirects that are followed: a longer chain is a loop in all but name."""
 
 _CANDIDATES = 50
-"""Nodes that are compared with a uid that is not found."""
+"""Nodes of uids that begin alike that are looked at."""
 
 
 async def resolve_xref(request: XrefRequest, principal: Principal, retrieval: Retrieval) -> XrefResult:
@@ -30,6 +29,8 @@ async def resolve_xref(request: XrefRequest, principal: Principal, retrieval: Re
     settings = retrieval.settings
     if len(request.uids) > settings.xrefs:
         raise LimitOutOfRange(f"At most {settings.xrefs} uids are resolved at once; this request names more.")
+    if not all(uid.strip() for uid in request.uids):
+        raise QueryEmpty("One of the uids is empty; leave it out.")
     resolver = _Resolver(request, principal.audiences, retrieval, retrieval.deadline())
     snapshot = await retrieval.store.snapshot()
     exact = await resolver.exact(request.uids)
@@ -51,60 +52,76 @@ class _Resolver:
     ) -> None:
         self._request = request
         self._audiences = audiences
+        self._retrieval = retrieval
         self._graph = retrieval.graph
         self._settings = retrieval.settings
         self._deadline = deadline
 
-    async def exact(self, uids: Sequence[str]) -> dict[str, list[Mapping[str, Any]]]:
+    async def exact(self, uids: Sequence[str]) -> dict[str, list[Row]]:
         rows = await self._graph.run(nodes_by_uid(dict.fromkeys(uids), self._audiences), deadline=self._deadline)
-        found: dict[str, list[Mapping[str, Any]]] = {}
+        found: dict[str, list[Row]] = {}
         for row in rows.by_column():
             found.setdefault(row["uid"], []).append(row)
         return found
 
-    async def resolve(self, asked: str, exact: Sequence[Mapping[str, Any]]) -> XrefResolution:
+    async def resolve(self, asked: str, exact: Sequence[Row]) -> XrefResolution:
         if exact:
             return await self._resolution(asked, "exact", exact)
-        like = await self._graph.run(
-            uids_like(asked.removesuffix("*").casefold(), self._audiences, _CANDIDATES), deadline=self._deadline
-        )
-        near = like.by_column()
-        if same := [row for row in near if row["uid"].casefold() == asked.casefold()]:
+        near = await self._like(asked.removesuffix("*"), _CANDIDATES)
+        folded = asked.casefold()
+        if same := [row for row in near if row["uid"].casefold() == folded]:
             return await self._resolution(asked, "case", same)
-        if asked.endswith("*"):
-            group = asked[:-1]
-            if members := [row for row in near if row["uid"] == group or row["uid"].startswith(f"{group}(")]:
-                return await self._resolution(asked, "overload", members[:1])
-        named = await self._graph.run(nodes_by_alias([asked.casefold()], self._audiences), deadline=self._deadline)
+        if folded.endswith("*") and (members := _members(folded[:-1], near)):
+            return await self._resolution(asked, "overload", members[:1])
+        named = await self._graph.run(nodes_by_alias([folded], self._audiences), deadline=self._deadline)
         if named.rows:
             return await self._resolution(asked, "alias", named.by_column())
+        at, locale = await nodes_at(asked, self._audiences, self._retrieval, self._deadline)
+        if at:
+            return await self._resolution(asked, "address", at, locale)
         bare = asked.partition("(")[0]
-        if bare and (groups := await self._group(bare)):
+        if bare and (groups := await self._group(f"{bare}*")):
             return await self._resolution(asked, "overload", groups)
-        return XrefResolution(asked=asked, found=False, via="none", suggestions=await self._suggest(asked, near))
+        return await self._none(asked, near)
 
-    async def _group(self, name: str) -> list[dict[str, Any]]:
-        """The overload group `name*` that a member, or the bare name, belongs to."""
-        rows = await self._graph.run(nodes_by_uid([f"{name}*"], self._audiences), deadline=self._deadline)
-        return rows.by_column()
+    async def _like(self, uid: str, most: int) -> list[Row]:
+        """Nodes whose uid begins so, in any case, shortest first."""
+        rows = await self._graph.run(uids_like(uid.casefold(), self._audiences, most), deadline=self._deadline)
+        return list(rows.by_column())
 
-    async def _resolution(self, asked: str, via: str, rows: Sequence[Mapping[str, Any]]) -> XrefResolution:
-        row = await self._choose(rows)
+    async def _group(self, group: str) -> list[Row]:
+        """The overload group `name*` that a member, or the bare name, belongs to; as it is spelt, else in any case."""
+        like = [row for row in await self._like(group, _CANDIDATES) if len(row["uid"]) == len(group)]
+        return [row for row in like if row["uid"] == group] or like
+
+    async def _none(self, asked: str, near: Sequence[Row], redirects: Sequence[str] = ()) -> XrefResolution:
+        nearest = await nearest_uids(asked, self._audiences, self._retrieval, self._deadline, near)
+        return XrefResolution(asked=asked, found=False, via="none", redirects=list(redirects), suggestions=nearest)
+
+    async def _resolution(
+        self, asked: str, via: str, rows: Sequence[Row], named_locale: str | None = None
+    ) -> XrefResolution:
+        row = await self._choose(rows, self._request.locale or named_locale)
         redirects: list[str] = []
         identity = NodeIdentity(row["uid"], row["locale"])
         seen = {identity}
-        while len(redirects) < _LONGEST_REDIRECT:
+        while True:
             followed = await self._graph.run(successors([identity], self._audiences), deadline=self._deadline)
             onwards = [NodeIdentity(r["uid"], r["locale"]) for r in followed.by_column()]
-            fresh = [node for node in onwards if node not in seen]
-            if not fresh:
+            if not onwards:
                 break
             redirects.append(identity.uid)
+            fresh = [node for node in onwards if node not in seen]
+            if not fresh or len(redirects) > _LONGEST_REDIRECT:
+                # It goes round in a circle: there is no page at the end of it.
+                return await self._none(asked, (), redirects)
             identity = fresh[0]
             seen.add(identity)
         if redirects:
             read = await self._graph.run(cards([identity], self._audiences), deadline=self._deadline)
             row, via = read.by_column()[0], "redirect"
+        if row["kind"] == NodeKind.RETIRED:
+            return await self._none(asked, (), redirects)
         return XrefResolution.model_validate(
             {
                 "asked": asked,
@@ -116,7 +133,7 @@ class _Resolver:
             }
         )
 
-    async def _choose(self, rows: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    async def _choose(self, rows: Sequence[Row], locale: str | None) -> Row:
         """Of several nodes of one name: the nearest locale to the wished one, then the reader's version, then the
         estate's own language, which its translations derive from."""
         if len(rows) == 1:
@@ -130,7 +147,7 @@ class _Resolver:
         return min(
             rows,
             key=lambda row: (
-                distance(row["locale"], self._request.locale),
+                distance(row["locale"], locale),
                 not inside.get(row["key"], False),
                 row["locale"] != self._settings.default_locale,
                 row["locale"],
@@ -138,19 +155,10 @@ class _Resolver:
             ),
         )
 
-    async def _suggest(self, asked: str, near: Sequence[Mapping[str, Any]]) -> list[str]:
-        """The uids that look most like the one asked for, of those that begin like it or share words with it."""
-        words = "".join(character if character.isalnum() else " " for character in asked)
-        titled = await self._graph.run(nodes_by_title(words, self._audiences, _CANDIDATES), deadline=self._deadline)
-        stem = await self._graph.run(
-            uids_like(asked[: max(3, len(asked) // 2)].casefold(), self._audiences, _CANDIDATES),
-            deadline=self._deadline,
-        )
-        uids = {row["uid"] for row in (*near, *titled.by_column(), *stem.by_column())}
-        folded = asked.casefold()
-        likeness = {uid: SequenceMatcher(None, folded, uid.casefold()).ratio() for uid in uids}
-        ordered = sorted(uids, key=lambda uid: (-likeness[uid], uid))
-        return ordered[: self._settings.xref_suggestions]
+
+def _members(name: str, near: Sequence[Row]) -> list[Row]:
+    """Of an overload group that has no node of its own: the name itself, or with its parameters."""
+    return [row for row in near if row["uid"].casefold() == name or row["uid"].casefold().startswith(f"{name}(")]
 
 
 def _holds(declared: str | None, used: Moniker) -> bool:

@@ -14,7 +14,7 @@ from service.domain.content import NodeRecord
 from service.domain.deadline import Deadline
 from service.domain.errors import EngineLate
 from service.domain.filters import NodeFilter
-from service.domain.graph import EVERYONE, EdgeType, NodeIdentity, NodeKind
+from service.domain.graph import EVERYONE, EdgeType, NodeIdentity, NodeKind, Reference
 from service.domain.names import edits_forgiven, edits_to_begin, name_words, node_names, typed_words
 from service.ports import Rows
 from tests.contract.conftest import Graph
@@ -121,6 +121,32 @@ async def test_cards_carry_what_is_shown_and_ranked_by(graph: Graph) -> None:
         "contentHash": slots.content_hash,
     }
     assert (card["level"], card["roles"], card["lastModified"]) == ("beginner", ["developer"], "2026-01-02")
+
+
+async def test_nodes_are_found_at_their_address_and_nothing_that_does_not_show(graph: Graph) -> None:
+    await publish(graph.store, estate())
+    rows = await ask(graph, statements.nodes_by_url(["/slots", "/nowhere", "/SLOTS"], ANYONE))
+    assert {row["uid"] for row in rows} == {"slots"}
+    assert await ask(graph, statements.nodes_by_url([], ANYONE)) == []
+    assert await ask(graph, statements.nodes_by_url(["/slots"], frozenset({"nobody"}))) == []
+
+
+async def test_a_translation_names_the_locale_of_its_source(graph: Graph) -> None:
+    """And what is included, or only like it, is no source; nor is one that does not show."""
+
+    def derived(uid: str, via: str, target: str, locale: str) -> NodeRecord:
+        stated = Reference(EdgeType.DERIVED_FROM, target, via, "a.md", 1, target_locale="en-us")
+        return record(uid, stated, locale=locale)
+
+    made = [
+        derived("slots", "translation", "slots", "de-de"),
+        derived("plans", "translation", "plans", "de-de"),
+        derived("basics", "include", "slots", "fr-fr"),
+    ]
+    await publish(graph.store, [*estate(), *made])
+    asked = [*(one.node.identity for one in made), SLOTS]
+    assert await ask(graph, statements.sources(asked, ANYONE)) == [{"key": "de-de:slots", "locale": "en-us"}]
+    assert await ask(graph, statements.sources([], ANYONE)) == []
 
 
 async def test_what_a_node_lacks_is_null(graph: Graph) -> None:

@@ -82,6 +82,14 @@ BAD_LINKS = {
     "/v1/search?q=a&fliter=kind%3Dpage": 422,
     "/v1/search?q=a&kind=page": 422,
     "/v1/search?q=a&explain=perhaps": 422,
+    "/v1/search?q=a&q=b": 400,
+    "/v1/search?q=a&limit=1&limit=2": 400,
+    "/v1/search?q=a&explain=true&explain=true": 400,
+    "/v1/suggest?q=a&q=a": 400,
+    "/v1/nodes?cursor=a&cursor=b": 400,
+    "/v1/nodes/manual.page-1?locale=en-us&locale=de-de": 400,
+    "/content/manual.page-1?locale=en-us&locale=de-de": 400,
+    "/v1/nodes?filter=product%3D": 400,
     "/v1/nodes?limit=-": 422,
     "/v1/nodes?filter=kin%3Dpage": 400,
     "/v1/nodes/nobody": 404,
@@ -100,6 +108,23 @@ async def test_a_bad_link_is_refused(client, link):
     answer = await client.get(link)
     assert answer.status_code == BAD_LINKS[link]
     refused(answer)
+
+
+async def test_a_parameter_of_one_value_given_twice_is_named_and_one_of_several_is_not(client):
+    problem = refused(await client.get("/v1/search?q=a&limit=1&limit=2"))
+    assert (problem["code"], "'limit'" in problem["detail"]) == ("parameter_repeated", True)
+    for link in (
+        "/v1/search?q=a&filter=kind%3Dpage&filter=kind%3Dunit&facet=kind&facet=product",
+        "/catalog?type=units&type=modules",
+    ):
+        assert (await client.get(link)).status_code == 200, link
+
+
+@pytest.mark.parametrize(
+    "link", ["/graphql?query={__typename}&query={__typename}", "/graphql?query={__typename}&variables={}&variables={}"]
+)
+async def test_a_graphql_link_says_each_thing_once(client, link):
+    assert (await client.get(link)).status_code == 400
 
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "TRACE", "FUSE"])

@@ -10,9 +10,9 @@ from service.domain import errors
 from service.domain.diagnostics import Diagnostic, Severity
 from service.domain.requests import (
     CallerProfile,
+    FetchRequest,
     GraphQueryRequest,
     ListRequest,
-    NodeRequest,
     PublishRequest,
     SearchRequest,
     WhyNotRequest,
@@ -170,7 +170,7 @@ def test_nodes_lists_by_filter(toolbox, document):
 def test_fetch_takes_any_uid(toolbox, document):
     code, answer = document("fetch", "a b/../*(#ctor)`1", "--locale", "de-de")
     assert code == 0
-    assert toolbox.asked == [NodeRequest(uid="a b/../*(#ctor)`1", locale="de-de")]
+    assert toolbox.asked == [FetchRequest(uid="a b/../*(#ctor)`1", locale="de-de")]
     assert answer["properties"] == {"products": ["manual"]}
 
 

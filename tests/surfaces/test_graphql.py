@@ -102,6 +102,15 @@ def test_whatever_names_a_node_leads_to_it():
 # Answers
 
 
+async def test_a_body_holds_what_the_specification_names_and_nothing_else(client):
+    """`extensions` may be there; a misspelt `variables` must not be a document without any."""
+    asked = {"query": "{ __typename }"}
+    assert (await client.post("/graphql", json={**asked, "extensions": {"a": 1}})).status_code == 200
+    answer = await client.post("/graphql", json={**asked, "variable": {}})
+    assert answer.status_code == 400
+    assert answer.json()["errors"][0]["extensions"]["code"] == "request_invalid"
+
+
 async def test_a_search_is_a_connection_that_goes_on_by_the_tools_own_cursor(ask, toolbox):
     query = """query($after: String) {
       search(text: "fusion", first: 10, after: $after) {
@@ -260,6 +269,8 @@ REFUSED = {
     "an unknown argument": ('{ search(text: "a", txt: "b") { total } }', "request_invalid"),
     "a missing argument": ("{ search { total } }", "request_invalid"),
     "an unknown filter": ('{ search(text: "a", filter: {kin: ["page"]}) { total } }', "request_invalid"),
+    "an unknown level": ('{ search(text: "a", profile: {level: "wizard"}) { total } }', "level_unknown"),
+    "an empty filter": ('{ search(text: "a", filter: {product: [""]}) { total } }', "filter_value_unknown"),
     "an unknown kind": ('{ search(text: "a", filter: {kind: ["pages"]}) { total } }', "filter_value_unknown"),
     "a limit in words": ('{ search(text: "a", first: "ten") { total } }', "request_invalid"),
     "a fractional limit": ('{ search(text: "a", first: 1.5) { total } }', "request_invalid"),

@@ -96,6 +96,8 @@ REFUSED = {
     "a blank text": ("docs_search", {"text": " \t"}, "query_empty"),
     "a NUL": ("docs_search", {"text": "a\0b"}, "query_malformed"),
     "an unknown filter": ("docs_search", {"text": "a", "filter": {"kin": ["page"]}}, "filter_unknown"),
+    "an unknown level": ("get_learning_path", {"goal": "a", "level": "wizard"}, "level_unknown"),
+    "an empty filter": ("list_nodes", {"filter": {"kind": []}}, "filter_value_unknown"),
     "an unknown kind": ("docs_search", {"text": "a", "filter": {"kind": ["pages"]}}, "filter_value_unknown"),
     "a filter that is no list": ("docs_search", {"text": "a", "filter": {"kind": "page"}}, "request_invalid"),
     "deep filters": ("docs_search", {"text": "a", "filter": {"a": {"b": {"c": [[[]]]}}}}, "request_invalid"),

@@ -6,7 +6,14 @@ import pytest
 
 from service.domain.errors import AllLegsDown, CursorStale, EngineUnavailable
 from service.domain.principal import Principal, Scope
-from service.domain.requests import CallerProfile, GraphQueryRequest, ListRequest, NodeRequest, SearchRequest
+from service.domain.requests import (
+    CallerProfile,
+    FetchRequest,
+    GraphQueryRequest,
+    ListRequest,
+    NodeRequest,
+    SearchRequest,
+)
 from service.domain.results import PublishResult
 from service.surfaces.application import application
 from tests.surfaces.conftest import OWNER_TOKEN
@@ -141,7 +148,7 @@ async def test_a_uid_round_trips_through_the_path(client, toolbox, uid):
 @pytest.mark.parametrize("uid", [*ODD_UIDS, "..", ".", "a/../b", "?"])
 async def test_a_uid_round_trips_through_a_body(client, toolbox, uid):
     answer = await client.post("/v1/fetch", json={"uid": uid})
-    assert toolbox.asked == [NodeRequest(uid=uid)]
+    assert toolbox.asked == [FetchRequest(uid=uid)]
     assert answer.json()["uid"] == uid
 
 

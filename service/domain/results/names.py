@@ -12,7 +12,7 @@ class XrefResolution(Result):
 
     asked: str
     found: bool
-    via: Literal["exact", "case", "alias", "redirect", "overload", "none"]
+    via: Literal["exact", "case", "alias", "address", "redirect", "overload", "none"]
     uid: str | None = None
     locale: str | None = None
     kind: str | None = None

@@ -30,5 +30,6 @@ class SampleResult(Result):
     next_cursor: str | None
     truncated: bool = Field(default=False, description="The page is cut at `result_bytes`: `nextCursor` has the rest.")
     degraded: list[str]
+    notices: list[str] = Field(default_factory=list)
     content_root: str
     took_ms: float

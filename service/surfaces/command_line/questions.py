@@ -7,9 +7,9 @@ import typer
 
 from service.domain.principal import ANONYMOUS
 from service.domain.requests import (
+    FetchRequest,
     GraphQueryRequest,
     ListRequest,
-    NodeRequest,
     NodesRequest,
     SearchRequest,
     WhyNotRequest,
@@ -40,6 +40,9 @@ def search(
     ] = None,
     cursor: Annotated[str | None, typer.Option(help="The next page's, from the page before.")] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Say why each hit ranks where it does.")] = False,
+    without: Annotated[
+        list[str] | None, typer.Option("--without", metavar="SIGNAL", help="Switch a signal off; repeatable.")
+    ] = None,
     why_not: Annotated[str | None, typer.Option(metavar="UID", help="Say why this node is not among the hits.")] = None,
 ) -> int:
     """Rank the estate's passages for a question, best first."""
@@ -53,6 +56,7 @@ def search(
         facets=facet or [],
         cursor=cursor,
         explain=explain,
+        without_signals=without or [],
     )
 
     async def ask_why_not(toolbox: Toolbox) -> int:
@@ -95,7 +99,10 @@ def nodes(
 @commands.command()
 def fetch(
     context: typer.Context,
-    uid: Annotated[list[str], typer.Argument(help="A node's name; opaque, any Unicode. Several may be fetched.")],
+    uid: Annotated[
+        list[str] | None, typer.Argument(help="A node's name; opaque, any Unicode. Several may be fetched.")
+    ] = None,
+    url: Annotated[str | None, typer.Option(help="The page's address in place of its uid.")] = None,
     locale: Annotated[str | None, typer.Option(help="Of its translations, this one.")] = None,
     section: Annotated[str | None, typer.Option(help="Anchor or heading of the one section that is wanted.")] = None,
     max_tokens: Annotated[int | None, typer.Option(min=1, help="Room for text and edges.")] = None,
@@ -103,19 +110,29 @@ def fetch(
 ) -> int:
     """Show nodes: properties, text by section, edges."""
     invocation: Invocation = context.obj
+    uids = uid or []
 
     async def fetch_one(toolbox: Toolbox) -> int:
-        request = NodeRequest(uid=uid[0], locale=locale, section=section, max_tokens=max_tokens, cursor=cursor)
+        request = FetchRequest(
+            uid=uids[0] if uids else None,
+            url=url,
+            locale=locale,
+            section=section,
+            max_tokens=max_tokens,
+            cursor=cursor,
+        )
         invocation.output.result(await toolbox.call(catalogue.FETCH, request, ANONYMOUS), pages.node_page)
         return DONE
 
     async def fetch_all(toolbox: Toolbox) -> int:
-        request = NodesRequest(uids=uid, locale=locale, max_tokens=max_tokens)
+        request = NodesRequest(uids=uids, locale=locale, max_tokens=max_tokens)
         result = await toolbox.call(catalogue.FETCH_BATCH, request, ANONYMOUS)
         invocation.output.result(result, pages.nodes_page)
         return PARTLY_DONE if any(fetched.refusal for fetched in result.nodes) else DONE
 
-    if len(uid) == 1:
+    if bool(uids) == (url is not None):
+        raise typer.BadParameter("Name the node by its uid or by its url, by one of the two.")
+    if len(uids) <= 1:
         return invocation.ask(fetch_one)
     if section is not None or cursor is not None:
         raise typer.BadParameter("A section or a cursor is of one node; fetch that one alone.")

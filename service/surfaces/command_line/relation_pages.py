@@ -73,6 +73,7 @@ def samples_page(result: SampleResult) -> RenderableType:
         parts.append(Text("Nothing found."))
     if result.languages:
         parts.append(Text(f"languages: {printable(counted(result.languages))}", style="dim"))
+    parts.extend(Text(printable(notice), style="yellow") for notice in result.notices)
     if result.degraded:
         parts.append(Text(f"Degraded: {printable('; '.join(result.degraded))}.", style="bold yellow"))
     if result.next_cursor:

@@ -21,8 +21,8 @@ ms.topic: reference
 # Settings reference
 
 A value comes from the first of: the environment, the TOML file that `--settings` names, the default below. The
-environment's name is the setting's in capitals with `{prefix}` before it. Secrets are read from the environment alone.
-`cogitave-query settings` prints each value in force and its source. This page is made by
+environment's name is the setting's in capitals with `{prefix}` before it; an empty one sets nothing. Secrets are read
+from the environment alone. `cogitave-query settings` prints each value in force and its source. This page is made by
 `cogitave-query settings --markdown`.
 
 """

@@ -15,7 +15,7 @@ from service.surfaces.content.catalog_query import CatalogQuery, catalog_request
 from service.surfaces.content.streams import EstatePages, Stream
 from service.surfaces.dependencies import Caller, Tools
 from service.surfaces.encoding import encode
-from service.surfaces.links import ETAG_HEADER, LINK_HEADER, Filtered, InLocale, next_link
+from service.surfaces.links import ETAG_HEADER, LINK_HEADER, Filtered, InLocale, LinkRoute, next_link
 from service.tools import estate
 
 STREAMS = frozenset({"/content", "/xrefmap.yml", "/llms.txt"})
@@ -23,7 +23,7 @@ STREAMS = frozenset({"/content", "/xrefmap.yml", "/llms.txt"})
 
 Locale = Annotated[InLocale, Query()]
 
-publishers = APIRouter(tags=["content"], responses=openapi.CONTENT_PROBLEMS)
+publishers = APIRouter(route_class=LinkRoute, tags=["content"], responses=openapi.CONTENT_PROBLEMS)
 
 
 class EstateQuery(Filtered):

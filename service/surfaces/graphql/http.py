@@ -18,6 +18,7 @@ from service.settings import Settings
 from service.surfaces.dependencies import Caller, Instruments, Tools
 from service.surfaces.encoding import encode_plain
 from service.surfaces.graphql.refusals import DocumentInvalid
+from service.surfaces.links import LinkRoute
 from service.surfaces.problems import MediaTypeRefused, Problem, RequestInvalid, SurfaceRefused, problem_of
 from service.surfaces.strict_json import is_json, read_json
 
@@ -27,18 +28,19 @@ OLDER_MEDIA_TYPE = "application/json"
 
 
 class Operation(BaseModel):
-    """What the specification sends; `extensions` are nothing to us."""
+    """What the specification sends; `extensions` are nothing to us, and anything else is a misspelling."""
 
-    model_config = ConfigDict(frozen=True, strict=True, alias_generator=to_camel)
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", alias_generator=to_camel)
 
     query: str = Field(min_length=1)
     variables: dict[str, Any] | None = None
     operation_name: str | None = None
+    extensions: dict[str, Any] | None = None
 
 
 def routes(settings: Settings, seen: Callable[[Problem], None]) -> APIRouter:
     """`seen` is told of every problem that leaves."""
-    router = APIRouter(include_in_schema=False)
+    router = APIRouter(route_class=LinkRoute, include_in_schema=False)
 
     async def answer(
         http: Request, read: Callable[[], Operation], toolbox: Tools, caller: Caller, metrics: Instruments

@@ -18,7 +18,7 @@ from strawberry.tools import create_type
 from strawberry.types import ExecutionContext
 from strawberry.types.field import StrawberryField
 
-from service.domain.requests import ListRequest, NodeRequest, Request
+from service.domain.requests import FetchRequest, ListRequest, Request
 from service.domain.results import Result
 from service.surfaces.graphql import types
 from service.surfaces.graphql.asking import Asking
@@ -102,7 +102,7 @@ def _asks(tool: Tool[Any, Any]) -> Callable[..., Any]:
     async def resolve(info: Any, **arguments: Any) -> Any:
         asking: Asking = info.context
         request = request_of(tool.request, arguments)
-        if isinstance(request, NodeRequest) and request.model_fields_set <= {"uid", "locale"}:
+        if isinstance(request, FetchRequest) and request.uid and request.model_fields_set <= {"uid", "locale"}:
             return await asking.node(request.uid, request.locale)
         return await asking.ask(tool, request)
 

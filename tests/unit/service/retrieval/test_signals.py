@@ -100,6 +100,24 @@ def test_locale(held: str, wished: str | None, expected: float | None) -> None:
     assert value(signals.locale(case(node, locale=wished), SETTINGS)) == expected
 
 
+@pytest.mark.parametrize(
+    ("held", "source", "wished", "expected"),
+    [
+        ("en-us", None, "fr-fr", 0.9),
+        ("de-de", "en-us", "fr-fr", 0.9 * 0.9),
+        ("de-de", "en-us", "de-de", 1.02),
+        ("de-de", "en-us", "de-at", None),
+        ("de-de", "fr-ca", "fr-fr", 0.9),
+        ("de-de", "en-us", None, None),
+    ],
+)
+def test_who_has_no_page_in_their_language_falls_back_to_the_source_before_another_translation(
+    held: str, source: str | None, wished: str | None, expected: float | None
+) -> None:
+    node = card(identity=NodeIdentity("a", held), source_locale=source)
+    assert value(signals.locale(case(node, locale=wished), SETTINGS)) == (expected and pytest.approx(expected))
+
+
 @pytest.mark.parametrize(("missing", "expected"), [(0, 1.05), (1, 0.8), (2, 0.64), (3, 0.6), (9, 0.6)])
 def test_prerequisites(missing: int, expected: float) -> None:
     needs = [Requirement(f"skill:{n}", frozenset()) for n in range(missing)] + [Requirement("skill:known", frozenset())]

@@ -1,0 +1,90 @@
+"""Names that do not exist: refused by type with the nearest, or said in a notice where an answer is still right."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from service.domain.errors import FilterValueUnknown, LevelUnknown, Refused, SettingInvalid, SignalUnknown
+from service.domain.principal import ANONYMOUS
+from service.domain.requests import WhyNotRequest
+from service.settings import Settings, load_settings
+from service.tools import catalogue
+from service.tools.catalogue import Tool
+from tests.application import PAGES, Application, running, write_estate
+
+CODE = "---\nuid: code\n---\n# Code\n\n```csharp\nusing Maps;\n\nvar pen = new Pen();\npen.Draw();\n```\n"
+
+
+@pytest.fixture(scope="module")
+def application(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Application]:
+    folder = tmp_path_factory.mktemp("names")
+    with running(folder / "data") as opened:
+        opened.publish(write_estate(folder / "estate", {**PAGES, "code.md": CODE}))
+        yield opened
+
+
+def call(application: Application, tool: Tool[Any, Any], **fields: Any) -> Any:
+    return application.run(application.tools.call(tool, tool.request(**fields), ANONYMOUS))
+
+
+REFUSED: tuple[tuple[Tool[Any, Any], dict[str, Any], type[Refused], str | None], ...] = (
+    (catalogue.SEARCH, {"text": "a", "without_signals": ["pryor"]}, SignalUnknown, "prior"),
+    (catalogue.SEARCH, {"text": "a", "without_signals": ["age", "x"]}, SignalUnknown, None),
+    (catalogue.SEARCH, {"text": "a", "profile": {"level": "begginer"}}, LevelUnknown, "beginner"),
+    (catalogue.LEARNING_PATH, {"goal": "query", "level": "advancd"}, LevelUnknown, "advanced"),
+    (catalogue.SEARCH, {"text": "a", "filter": {"product": []}}, FilterValueUnknown, None),
+    (catalogue.SEARCH, {"text": "a", "filter": {"product": ["tool", ""]}}, FilterValueUnknown, None),
+    (catalogue.SAMPLES, {"text": "a", "filter": {"product": [" "]}}, FilterValueUnknown, None),
+    (catalogue.LIST, {"filter": {"kind": []}}, FilterValueUnknown, None),
+)
+
+
+@pytest.mark.parametrize(("tool", "fields", "error", "nearest"), REFUSED)
+def test_a_name_of_no_thing_of_ours_is_refused_with_the_nearest(
+    application: Application, tool: Tool[Any, Any], fields: dict[str, Any], error: type[Refused], nearest: str | None
+) -> None:
+    with pytest.raises(error) as refused:
+        call(application, tool, **fields)
+    assert refused.value.suggestion == nearest
+
+
+def test_why_not_refuses_what_its_search_would(application: Application) -> None:
+    search = {"text": "a", "without_signals": ["nothing"]}
+    with pytest.raises(SignalUnknown, match="Signals: moniker, age"):
+        call(application, catalogue.WHY_NOT, **WhyNotRequest(search=search, uid="query").model_dump(exclude_unset=True))
+
+
+def test_a_setting_that_switches_off_no_signal_is_refused(tmp_path: Path) -> None:
+    with (
+        pytest.raises(SettingInvalid, match="signals_off: There is no signal 'ages'"),
+        running(tmp_path / "data", Settings(signals_off=("ages",))),
+    ):
+        pass
+
+
+def test_a_level_is_one_in_any_case(application: Application) -> None:
+    assert catalogue.SEARCH.request(text="a", profile={"level": "Beginner"}).profile.level == "beginner"
+
+
+def test_code_in_a_language_that_the_estate_lacks_is_said_to_be(application: Application) -> None:
+    found = call(application, catalogue.SAMPLES, text="Pen", language="cshrap")
+    assert found.samples == []
+    assert found.notices == ["No code here is in the language 'cshrap'. Did you mean csharp?"]
+    found = call(application, catalogue.SAMPLES, text="Pen", language="haskell")
+    assert found.notices == ["No code here is in the language 'haskell'. There is code in csharp."]
+    assert call(application, catalogue.SAMPLES, text="Pen", language="C#").notices == []
+
+
+def test_what_is_said_to_be_known_and_is_nothing_here_is_named(application: Application) -> None:
+    found = call(application, catalogue.LEARNING_PATH, goal="query", known_skills=["install", "skill:magic"])
+    assert found.notices[0] == "Nothing here has the uid of what is known: skill:magic. It counts for nothing."
+    assert not any("skill:magic" in note for note in call(application, catalogue.LEARNING_PATH, goal="query").notices)
+
+
+@pytest.mark.parametrize("name", list(Settings.model_fields))
+def test_an_empty_variable_sets_nothing(name: str) -> None:
+    loaded = load_settings(None, {f"COGITAVE_QUERY_{name.upper()}": ""})
+    assert loaded.settings == Settings()
+    assert name not in loaded.sources
