@@ -55,6 +55,14 @@ async def test_severity_code_and_file_narrow_it(client, query, shown):
     assert "<script>" not in page.text
 
 
+@pytest.mark.parametrize("severity", ["bogus", "Error", "errors", " ", "<script>"])
+async def test_a_severity_that_there_is_none_of_is_refused_with_those_that_there_are(client, severity):
+    page = await client.get("/diagnostics", params={"severity": severity})
+    assert page.status_code == 400
+    assert "Severities: error, warning, note" in html.unescape(page.text)
+    assert "<script>" not in page.text
+
+
 async def test_the_counts_lead_to_their_kind(client):
     page = await client.get("/diagnostics?file=articles")
     links = [html.unescape(link) for link in re.findall(r'<li><a href="(/diagnostics\?[^"]*)"', page.text)]

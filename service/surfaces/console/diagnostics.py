@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Request
@@ -9,7 +10,7 @@ from starlette.datastructures import QueryParams
 from starlette.responses import Response
 
 from service.domain.diagnostics import Severity
-from service.domain.errors import Unavailable
+from service.domain.errors import FilterValueUnknown, Refused, Unavailable
 from service.domain.principal import Principal, Scope
 from service.domain.results import DiagnosticResult, DiagnosticsResult
 from service.surfaces.console import failed, rendered
@@ -30,8 +31,9 @@ async def diagnostics_page(
     address = DiagnosticsLink.read(request.query_params)
     content: dict[str, Any] = {"link": address, "result": None, "problem": None}
     try:
+        address.check()
         result = await toolbox.diagnostics(caller)
-    except Unavailable as error:
+    except (Refused, Unavailable) as error:
         return failed(request, "diagnostics.html", content, error)
     return rendered("diagnostics.html", content | _content(address, result))
 
@@ -71,6 +73,16 @@ class DiagnosticsLink:
             file=parameters.get("file", "").strip(),
             page=max(1, int(page)) if page.isascii() and page.isdigit() and len(page) < 7 else 1,
         )
+
+    def check(self) -> None:
+        """Raises FilterValueUnknown: a misspelt severity must not look like an estate without findings."""
+        known = [severity.value for severity in Severity]
+        if self.severity not in ("", *known):
+            nearest = get_close_matches(self.severity, known, n=1)
+            raise FilterValueUnknown(
+                f"There is no severity '{self.severity[:100]}'. Severities: {', '.join(known)}.",
+                suggestion=nearest[0] if nearest else None,
+            )
 
     def only(self, severity: str, code: str) -> "DiagnosticsLink":
         """The same file, narrowed to one kind."""
