@@ -273,7 +273,9 @@ class Settings(BaseModel):
     prior_compute_deadline: int = _row(30_000, "Time that one anchor's vector may take.", "milliseconds", ge=1)
     prior_vectors: int = _row(1_024, "Anchors whose vectors are kept in memory.", "vectors", ge=1)
     prior_classes: int = _row(64, "Visibility classes whose global scores are kept in memory.", "classes", ge=1)
-    prior_l1_bound: float = _row(0.01, "Share of a vector's mass that truncation may drop.", "", ge=0, lt=1)
+    prior_l1_bound: float = _row(
+        0.01, "Share of a vector's mass that it may lie off, extrapolated and truncated.", "", ge=0, lt=1
+    )
 
     # Signals
     boost_clamp: float = _row(1.15, "Most that all boosts together may multiply a score by.", "", ge=1)
