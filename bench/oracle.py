@@ -32,7 +32,7 @@ ENGINES_OF = {
     "evidence": {OPENSEARCH},
     "highlights": {OPENSEARCH},
     "passages": {OPENSEARCH, QDRANT},
-    **{part: {NEO4J} for part in ("graph", "anchors", "prior", "facets", "owners")},
+    **{part: {NEO4J} for part in ("graph", "anchors", "prior", "facets", "owners", "tuning")},
 }
 """What `degraded` may name → the engines that may be the reason."""
 
