@@ -297,7 +297,8 @@ async def _watching(url: str, estate: Path, key: str) -> AsyncIterator[None]:
     try:
         yield
     finally:
-        watching.send_signal(signal.SIGINT)
+        with contextlib.suppress(ProcessLookupError):  # it ended by itself, and nothing more was published
+            watching.send_signal(signal.SIGINT)
         await watching.wait()
 
 
