@@ -49,6 +49,8 @@ def engine_errors() -> Iterator[None]:
     except Neo4jError as error:
         if error.code in _TIMED_OUT:
             raise EngineLate(ENGINE) from error
-        raise EngineUnavailable(ENGINE, f"{error.code}: {error.message}") from error
-    except (DriverError, OSError, ValueError, TypeError) as error:
-        raise EngineUnavailable(ENGINE, f"{type(error).__name__}: {error}") from error
+        raise EngineUnavailable(ENGINE, f"it answered {error.code}", str(error.message)) from error
+    except (DriverError, OSError) as error:
+        raise EngineUnavailable(ENGINE, f"it could not be reached ({type(error).__name__})", str(error)) from error
+    except (ValueError, TypeError) as error:
+        raise EngineUnavailable(ENGINE, f"it was not understood ({type(error).__name__})", str(error)) from error

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from opensearchpy import AsyncOpenSearch
+from opensearchpy.exceptions import ConnectionError as NotReached
 from opensearchpy.exceptions import ConnectionTimeout, OpenSearchException, TransportError
 
 from service.domain.errors import EngineLate, EngineUnavailable
@@ -35,7 +36,9 @@ async def engine_errors(seconds: float) -> AsyncIterator[None]:
             yield
     except (TimeoutError, ConnectionTimeout):
         raise EngineLate(ENGINE) from None
+    except (NotReached, OSError) as error:
+        raise EngineUnavailable(ENGINE, f"it could not be reached ({type(error).__name__})", str(error)) from error
     except TransportError as error:
-        raise EngineUnavailable(ENGINE, f"{error.status_code}: {error.error}") from error
-    except (OpenSearchException, OSError, ValueError) as error:
-        raise EngineUnavailable(ENGINE, f"{type(error).__name__}: {error}") from error
+        raise EngineUnavailable(ENGINE, f"it answered {error.status_code}", str(error)) from error
+    except (OpenSearchException, ValueError) as error:
+        raise EngineUnavailable(ENGINE, f"it was not understood ({type(error).__name__})", str(error)) from error

@@ -48,10 +48,14 @@ async def engine_errors(seconds: float) -> AsyncIterator[None]:
     except TimeoutError:
         raise EngineLate(ENGINE) from None
     except UnexpectedResponse as error:
-        raise EngineUnavailable(ENGINE, f"{error.status_code}: {error.reason_phrase}") from error
+        raise EngineUnavailable(ENGINE, f"it answered {error.status_code}", error.reason_phrase) from error
     except ResponseHandlingException as error:
         if isinstance(error.source, httpx.TimeoutException):
             raise EngineLate(ENGINE) from None
-        raise EngineUnavailable(ENGINE, f"{type(error.source).__name__}: {error.source}") from error
-    except (ApiException, httpx.HTTPError, OSError, ValueError) as error:
-        raise EngineUnavailable(ENGINE, f"{type(error).__name__}: {error}") from error
+        raise EngineUnavailable(
+            ENGINE, f"it could not be reached ({type(error.source).__name__})", str(error.source)
+        ) from error
+    except (httpx.HTTPError, OSError) as error:
+        raise EngineUnavailable(ENGINE, f"it could not be reached ({type(error).__name__})", str(error)) from error
+    except (ApiException, ValueError) as error:
+        raise EngineUnavailable(ENGINE, f"it was not understood ({type(error).__name__})", str(error)) from error

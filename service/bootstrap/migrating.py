@@ -37,5 +37,7 @@ class ConfiguredMigrator:
         parts = urlsplit(self.url)
         address = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
         return type(error)(
-            error.engine, f"{error.reason}. The setting {self.setting} says that it is at {address}: is it, and up?"
+            error.engine,
+            f"{error.reason}. The setting {self.setting} says that it is at {address}: is it, and up?",
+            error.detail,
         )

@@ -200,14 +200,18 @@ class FirstPublishUnderWay(Unavailable):
 
 
 class EngineUnavailable(Unavailable):
-    """An engine refused, broke off, or could not be reached."""
+    """An engine refused, broke off, or could not be reached.
+
+    reason: for whoever asked. detail: the driver's own words, which may name addresses; for the operator alone.
+    """
 
     code = "engine_unavailable"
 
-    def __init__(self, engine: str, reason: str) -> None:
+    def __init__(self, engine: str, reason: str, detail: str = "") -> None:
         super().__init__(f"{engine}: {reason}")
         self.engine = engine
         self.reason = reason
+        self.detail = detail
 
 
 class EngineLate(EngineUnavailable):
@@ -215,8 +219,8 @@ class EngineLate(EngineUnavailable):
 
     code = "engine_late"
 
-    def __init__(self, engine: str, reason: str = "no answer before the deadline") -> None:
-        super().__init__(engine, reason)
+    def __init__(self, engine: str, reason: str = "no answer before the deadline", detail: str = "") -> None:
+        super().__init__(engine, reason, detail)
 
 
 class AllLegsDown(Unavailable):

@@ -9,7 +9,7 @@ from typing import Any, TextIO, TypeVar
 import structlog
 
 from cypher_guard.violation import Violation
-from service.domain.errors import PublishFailed, Refused, Unavailable
+from service.domain.errors import EngineUnavailable, PublishFailed, Refused, Unavailable
 from service.domain.principal import Principal
 from service.domain.progress import Progress, silent
 from service.domain.requests import PublishRequest
@@ -127,7 +127,9 @@ class LoggedToolbox:
             self._log.info(tool, outcome="refused", code=error.code, took_ms=_since(started))
             raise
         except (Unavailable, PublishFailed) as error:
-            self._log.warning(tool, outcome="failed", code=error.code, reason=error.message, took_ms=_since(started))
+            detail = {"detail": error.detail} if isinstance(error, EngineUnavailable) and error.detail else {}
+            told = {"code": error.code, "reason": error.message, **detail}
+            self._log.warning(tool, outcome="failed", took_ms=_since(started), **told)
             raise
         self._log.info(tool, outcome="done", took_ms=_since(started), **_facts(answer))
         return answer

@@ -23,7 +23,19 @@ UNMATCHED = "unmatched"
 
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
-_PARTS = ("lexical", "vector", "anchors", "graph", "evidence", "prior", "facets", "passages", "highlights")
+_PARTS = (
+    "lexical",
+    "vector",
+    "anchors",
+    "graph",
+    "evidence",
+    "prior",
+    "facets",
+    "passages",
+    "highlights",
+    "pins",
+    "tuning",
+)
 """What a search can go without."""
 
 READINGS: Mapping[str, str] = {

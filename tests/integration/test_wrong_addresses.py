@@ -59,3 +59,18 @@ async def test_who_the_address_names_is_not_told(another: str) -> None:
             await migrator.plan()
     assert f"http://{another}" in failed.value.message
     assert "secret" not in failed.value.message
+
+
+@pytest.mark.parametrize("setting", SCHEMES)
+@pytest.mark.parametrize("answers", [True, False], ids=["another service", "nothing"])
+async def test_callers_are_not_told_where_an_engine_is(another: str, setting: str, answers: bool) -> None:
+    address = another if answers else "127.0.0.1:9"
+    settings = Settings.model_validate({setting: f"{SCHEMES[setting]}://{address}"})
+    async with bootstrap.open_migrators(settings) as [migrator]:
+        with pytest.raises(EngineUnavailable) as failed:
+            await migrator.plan()
+    cause = failed.value.__cause__
+    assert isinstance(cause, EngineUnavailable)
+    assert cause.engine in cause.message
+    assert address not in cause.message
+    assert "\n" not in cause.message

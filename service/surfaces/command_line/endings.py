@@ -5,7 +5,7 @@ from typing import Any
 from typer import TyperException
 
 from cypher_guard.violation import Violation
-from service.domain.errors import PublishFailed, Refused, Unavailable
+from service.domain.errors import EngineUnavailable, PublishFailed, Refused, Unavailable
 from service.domain.results import DiagnosticResult
 
 DONE = 0
@@ -61,6 +61,8 @@ def error_message(error: Exception) -> str:
     """What is wrong, in words for the person who typed the command."""
     if isinstance(error, TyperException):
         return error.format_message()
+    if isinstance(error, EngineUnavailable) and error.detail:
+        return f"{error.message} ({error.detail})"
     if is_foreseen(error):
         return str(getattr(error, "message", error))
     return f"{type(error).__name__}: {error}"
