@@ -80,7 +80,7 @@ def test_a_log_line_leaves_with_our_fields_alone():
         log = structlog.get_logger("service.surfaces.logging")
         log.info("dropped")
         log.warning("docs_search", outcome="failed", code="engine_late", reason=SECRET, degraded=[f"vector: {SECRET}"])
-        logging.getLogger("opensearch").warning("POST http://user:%s@host/%s", SECRET, WORDS)
+        logging.getLogger("opensearch").error("POST http://user:%s@host/%s", SECRET, WORDS)
         try:
             raise RuntimeError(SECRET)
         except RuntimeError:
@@ -94,7 +94,7 @@ def test_a_log_line_leaves_with_our_fields_alone():
         "engine_late",
         ["vector"],
     )
-    assert (library["logger"], library["level"], library["event"]) == ("opensearch", "warning", "[hidden]")
+    assert (library["logger"], library["level"], library["event"]) == ("opensearch", "error", "[hidden]")
     assert failed["event"] == "command failed"
     assert "test_a_log_line_leaves_with_our_fields_alone" in failed["frames"][-1]
     assert SECRET not in json.dumps(recent.lines())
