@@ -5,7 +5,7 @@ choosing a value never hides the others. The counts are of the estate, not of a 
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import partial
@@ -16,12 +16,12 @@ from service.domain.errors import EngineUnavailable, FacetUnknown
 from service.domain.filters import MANY_VALUED, SINGLE_VALUED, NodeFilter
 from service.observation import Lookups
 from service.ports import GraphReader, Rows
-from service.retrieval.combinations import Combination, combinations_query, read_combinations, tally
+from service.retrieval.combinations import PROPERTIES, Combination, combinations_query, read_combinations, tally
 from service.retrieval.computations import Computations
 from service.settings import Settings
 
 FACETS: Mapping[str, str] = {
-    name: {**SINGLE_VALUED, **MANY_VALUED}[name]
+    name: PROPERTIES[name]
     for name in (
         "kind",
         "product",
@@ -54,7 +54,7 @@ def check_names(names: Sequence[str]) -> None:
 
 def facet_query(name: str, filter: NodeFilter, rows: int) -> tuple[str, dict[str, object]]:
     """Cypher that counts one facet: names of ours in the text, the caller's values in the parameters."""
-    stored = FACETS[name]
+    stored = PROPERTIES[name]
     others = {key: values for key, values in filter.constraints().items() if key != name}
     tests = [
         f"n.{SINGLE_VALUED[key]} IN ${key}"
@@ -111,12 +111,29 @@ class FacetCounter:
     ) -> tuple[dict[str, Counts], list[str]]:
         """The facets that could be counted in time, and what to call degraded. Raises FacetUnknown."""
         check_names(names)
-        if generation != self._generation:
-            self._start(generation)
+        self._follow(generation)
         due = deadline.at_most(self.settings.facet_deadline)
         answers = await asyncio.gather(*(self._one(name, filter, audiences, due) for name in names))
         counted = {name: counts for name, counts in zip(names, answers, strict=True) if counts is not None}
         return counted, ["facets"] if len(counted) < len(names) else []
+
+    async def values(
+        self, names: Iterable[str], generation: int, audiences: frozenset[str], *, deadline: Deadline
+    ) -> dict[str, Counts]:
+        """All values that nodes have of these filters' properties, with the nodes of each; without a property whose
+        values aren't counted in time, or are more than are kept."""
+        self._follow(generation)
+        wanted = list(dict.fromkeys(names))
+        answers = await asyncio.gather(*(self._one(name, NodeFilter(), audiences, deadline) for name in wanted))
+        return {
+            name: counts
+            for name, counts in zip(wanted, answers, strict=True)
+            if counts is not None and len(counts) < self.settings.facet_values
+        }
+
+    def _follow(self, generation: int) -> None:
+        if generation != self._generation:
+            self._start(generation)
 
     async def _one(self, name: str, filter: NodeFilter, audiences: frozenset[str], due: Deadline) -> Counts | None:
         elsewhere = replace(filter, **{name: ()})

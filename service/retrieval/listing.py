@@ -9,7 +9,7 @@ from service.domain.filters import NodeFilter
 from service.domain.principal import Principal
 from service.domain.requests import ListRequest
 from service.domain.results import ListResult, NodeSummary
-from service.retrieval import paging
+from service.retrieval import paging, strangers
 from service.retrieval.engines import Retrieval
 from service.retrieval.sizes import fitting
 from service.statements import count_nodes, list_nodes
@@ -36,6 +36,7 @@ async def list_estate(request: ListRequest, principal: Principal, retrieval: Ret
     facets, degraded = await retrieval.facets.count(
         request.facets, narrowed, snapshot.generation, principal.audiences, deadline=deadline
     )
+    notices = await strangers.of_filter(narrowed, snapshot.generation, principal, retrieval, deadline)
     read = rows.by_column()
     nodes = [summary_of(row) for row in read[:size]]
     fit = fitting(nodes, settings.result_bytes)
@@ -49,6 +50,7 @@ async def list_estate(request: ListRequest, principal: Principal, retrieval: Ret
         total=total.rows[0][0],
         facets={name: dict(counts) for name, counts in facets.items()},
         degraded=[*degraded, *snapshot.notes],
+        notices=notices,
         next_cursor=next_cursor,
         content_root=snapshot.content_root,
         took_ms=(time.perf_counter() - started) * 1000,

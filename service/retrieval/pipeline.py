@@ -12,7 +12,7 @@ from service.domain.principal import Principal
 from service.domain.requests import ReplayRequest, RunRequest, SearchRequest
 from service.domain.results import ReplayResult, SearchResult
 from service.observation import run_id
-from service.retrieval import paging, runs
+from service.retrieval import paging, runs, strangers
 from service.retrieval.engines import LEXICAL, VECTOR, Retrieval
 from service.retrieval.explanation import explain_hits, explain_search
 from service.retrieval.hits import load_hits, within
@@ -80,8 +80,9 @@ async def _search_once(
     if pinned is not None and live != pinned.legs:
         raise CursorStale("A retriever that ranked the first page is down now; send the request without the cursor.")
     as_of, start = (pinned.as_of, pinned.start) if pinned else (today(), 0)
-    (ranked, missing), (facets, uncounted) = await asyncio.gather(
+    (ranked, missing), unheard, (facets, uncounted) = await asyncio.gather(
         rank_window(window, request, principal, retrieval, as_of, deadline, tuned),
+        _strangers(window, request, principal, retrieval, deadline),
         retrieval.facets.count(
             request.facets,
             NodeFilter.from_mapping(request.filter),
@@ -117,7 +118,7 @@ async def _search_once(
         next_cursor=next_cursor,
         facets={name: dict(counts) for name, counts in facets.items()},
         degraded=degraded,
-        notices=list(window.notices),
+        notices=[*window.notices, *unheard],
         content_root=snapshot.content_root,
         ontology_hash=snapshot.ontology_hash,
         run_id=run_id(),
@@ -133,6 +134,15 @@ async def _search_once(
         ran = Pinned(as_of, live, start)
         retrieval.run_log.append(record_of(request, principal, result, page, window, ran, settings))
     return result
+
+
+async def _strangers(
+    window: Window, request: SearchRequest, principal: Principal, retrieval: Retrieval, deadline: Deadline
+) -> list[str]:
+    """Notices of names that nothing here has; none while the graph, which knows the names, is down."""
+    if window.cards is None:
+        return []
+    return await strangers.of_request(request, window.snapshot.generation, principal, retrieval, deadline)
 
 
 def today() -> str:

@@ -16,7 +16,7 @@ from service.domain.requests import SearchRequest
 from service.domain.snapshots import EMPTY_ROOT, Snapshot
 from service.observation import Kind, Observer, Work
 from service.ports import Expansion, PassageHit
-from service.retrieval import coverage, evidence, signals
+from service.retrieval import coverage, evidence, signals, strangers
 from service.retrieval.anchors import Anchor, find_anchors
 from service.retrieval.cards import Card
 from service.retrieval.engines import LEXICAL, VECTOR, Retrieval
@@ -132,6 +132,8 @@ async def open_window(
     notices = [NOTHING_PUBLISHED] if snapshot.content_root == EMPTY_ROOT else []
     if unsupported:
         notices.append(UNSUPPORTED)
+    if anchor_failure is None and len(anchors) < settings.anchor_limit:
+        notices += strangers.of_anchors(request, anchors)
     return Window(
         snapshot=snapshot,
         scope=scope,

@@ -1,7 +1,5 @@
 """code_sample_search: the pipeline over code samples, each with the page that owns it."""
 
-from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Any
 
 from service.domain.deadline import Deadline
@@ -41,23 +39,13 @@ async def code_sample_search(request: SampleRequest, principal: Principal, retri
         samples=[_sample(hit, owners.get(NodeIdentity(hit.uid, hit.locale))) for hit in found.hits],
         total=found.total,
         languages=found.facets.get("language", {}),
-        notices=[*found.notices, *_of_no_language(request, found.facets.get("language"))],
+        notices=found.notices,
         next_cursor=found.next_cursor,
         truncated=found.truncated,
         degraded=[*found.degraded, f"owners: {failure}"] if failure else found.degraded,
         content_root=found.content_root,
         took_ms=found.took_ms,
     )
-
-
-def _of_no_language(request: SampleRequest, counted: Mapping[str, int] | None) -> list[str]:
-    """Says so where no code of the filtered estate is in the language asked for: a misspelt one must not look like
-    code that does not exist."""
-    if request.language is None or not counted or canonical_language(request.language) in counted:
-        return []
-    nearest = get_close_matches(canonical_language(request.language), counted, n=1)
-    advice = f"Did you mean {nearest[0]}?" if nearest else f"There is code in {', '.join(counted)}."
-    return [f"No code here is in the language '{request.language[:100]}'. {advice}"]
 
 
 async def _owners(

@@ -12,8 +12,9 @@ from service.domain.requests import LEVELS, LearningPathRequest
 from service.domain.results import LearningPathResult, LearningStep, MissingPrerequisite
 from service.retrieval.engines import Retrieval
 from service.retrieval.sizes import fitting
+from service.retrieval.strangers import unknown_uids
 from service.retrieval.traversal import Step, step_from
-from service.statements import node_properties, nodes_by_alias, nodes_by_uid
+from service.statements import node_properties, nodes_by_alias
 from service.tools.curriculum import Curriculum, Lesson, Way, find_way, minutes_of
 from service.tools.names import locate_any, node_unknown
 
@@ -38,7 +39,7 @@ async def get_learning_path(
     goal = await _goal(request, principal, retrieval, deadline)
     curriculum, titles, truncated = await _load(goal, principal.audiences, retrieval, deadline)
     way = find_way(goal, curriculum, frozenset(request.known_skills))
-    strangers = await _strangers(request.known_skills, principal.audiences, retrieval, deadline)
+    strangers = await unknown_uids(request.known_skills, principal.audiences, retrieval.graph, deadline)
     steps = [_step(identity, way, curriculum, titles) for identity in way.steps]
     minutes = sum(step.minutes or 0 for step in steps)
     is_known = not {goal.uid, *_uids(curriculum.teachers.get(goal, ()))}.isdisjoint(request.known_skills)
@@ -182,17 +183,6 @@ def _step(identity: NodeIdentity, way: Way, curriculum: Curriculum, titles: Mapp
 
 def _uids(identities: Iterable[NodeIdentity]) -> list[str]:
     return [identity.uid for identity in identities]
-
-
-async def _strangers(
-    known: Iterable[str], audiences: frozenset[str], retrieval: Retrieval, deadline: Deadline
-) -> list[str]:
-    """What is said to be known and names no node: it shortens no way."""
-    named = dict.fromkeys(known)
-    if not named:
-        return []
-    rows = await retrieval.graph.run(nodes_by_uid(named, audiences), deadline=deadline)
-    return [uid for uid in named if uid not in {row["uid"] for row in rows.by_column()}]
 
 
 def _notices(

@@ -25,6 +25,7 @@ class ListResult(Result):
     total_is: Literal["estate"] = "estate"
     facets: dict[str, dict[str, int]] = Field(default_factory=dict)
     degraded: list[str] = Field(default_factory=list)
+    notices: list[str] = Field(default_factory=list)
     next_cursor: str | None
     truncated: bool = Field(default=False, description="The page is cut at `result_bytes`: `nextCursor` has the rest.")
     content_root: str

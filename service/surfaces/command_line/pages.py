@@ -64,7 +64,9 @@ def list_page(result: ListResult) -> RenderableType:
     table = table_of("uid", "locale", "kind", "title", "docset")
     for node in result.nodes:
         add_row(table, node.uid, node.locale, node.kind, node.title, node.docset)
-    parts: list[RenderableType] = [table, *_facets(result.facets), *_degraded(result.degraded)]
+    parts: list[RenderableType] = [table, *_facets(result.facets)]
+    parts.extend(Text(printable(notice), style="yellow") for notice in result.notices)
+    parts.extend(_degraded(result.degraded))
     parts.append(Text(f"{len(result.nodes)} of {result.total}", style="dim"))
     if result.next_cursor:
         parts.append(next_page(result.next_cursor))
