@@ -187,6 +187,7 @@ def _raised_elsewhere(
         fields["suggestion"] = suggestion
     if issubclass(kind, errors.EngineUnavailable):
         fields |= {"engine": str(problem.get("engine") or ""), "reason": str(problem.get("reason") or "")}
+        fields["detail"] = ""  # it stays in the server's log
     if issubclass(kind, errors.PublishFailed):
         fields["diagnostics"] = _diagnostics(problem)
     if code and code != getattr(kind, "code", None):

@@ -11,10 +11,10 @@ from service.domain import errors
 from service.domain.diagnostics import Diagnostic, Severity
 from service.domain.principal import ANONYMOUS
 from service.domain.requests import (
+    FetchRequest,
     GraphQueryRequest,
     LearningPathRequest,
     ListRequest,
-    NodeRequest,
     NodesRequest,
     PublishRequest,
     RelatedRequest,
@@ -52,7 +52,7 @@ REQUESTS = {
     "docs_search": SearchRequest(text='"unbalanced: C#/🙂', limit=3, filter={"kind": ["page"]}, explain=True),
     "why_not": WhyNotRequest(search=SearchRequest(text="fusion"), uid="a/b c#ctor*"),
     "list_nodes": ListRequest(limit=5, filter={"kind": ["page", "unit"]}),
-    "docs_fetch": NodeRequest(uid="../..", locale="de-de"),
+    "docs_fetch": FetchRequest(uid="../..", locale="de-de"),
     "docs_fetch_batch": NodesRequest(uids=["../..", "nobody"]),
     "query_graph": GraphQueryRequest(cypher="MATCH (n) RETURN n.uid", parameters={"none": None, "list": [1, "a"]}),
     "code_sample_search": SampleRequest(text="fuse(", language="c#", filter={"product": ["manual"]}),
