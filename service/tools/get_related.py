@@ -5,11 +5,13 @@ from collections.abc import Mapping
 
 from service.domain.deadline import Deadline
 from service.domain.errors import EngineUnavailable
+from service.domain.filters import READ_KINDS
 from service.domain.graph import EdgeType, NodeIdentity, NodeKind
 from service.domain.principal import Principal
 from service.domain.requests import RelatedRequest
 from service.domain.results import PathStep, RelatedNode, RelatedResult
 from service.retrieval import paging
+from service.retrieval.cards import Card
 from service.retrieval.engines import Retrieval
 from service.retrieval.sizes import fitting
 from service.retrieval.traversal import Step, step_from
@@ -40,7 +42,7 @@ async def get_related(request: RelatedRequest, principal: Principal, retrieval: 
     snapshot = await retrieval.store.snapshot()
     start = await locate(request.uid, request.locale, principal, retrieval, deadline)
     paths, truncated = await _paths(start, principal.audiences, retrieval, settings.related_frontier, deadline)
-    cards = await retrieval.cards.of(list(paths), snapshot.generation, principal.audiences, deadline=deadline)
+    cards = await retrieval.cards.of([start, *paths], snapshot.generation, principal.audiences, deadline=deadline)
     candidates = [
         node
         for node in paths
@@ -58,8 +60,9 @@ async def get_related(request: RelatedRequest, principal: Principal, retrieval: 
         )
     except EngineUnavailable as error:
         degraded.append(f"prior: {error.reason}")
-    # What the estate only names has nothing to read, and a page that names forty classes would show no other page.
-    candidates.sort(key=lambda node: (cards[node].kind == NodeKind.API, -priors.get(node, 0.0), len(paths[node]), node))
+    candidates.sort(
+        key=lambda node: (_standing(start, node, paths[node], cards), -priors.get(node, 0.0), len(paths[node]), node)
+    )
     related = [
         RelatedNode(
             uid=node.uid,
@@ -83,6 +86,15 @@ async def get_related(request: RelatedRequest, principal: Principal, retrieval: 
         content_root=snapshot.content_root,
         took_ms=(time.perf_counter() - started) * 1000,
     )
+
+
+def _standing(start: NodeIdentity, node: NodeIdentity, path: Path, cards: Mapping[NodeIdentity, Card]) -> int:
+    """What the estate only names has nothing to read, and a page that names forty classes would show no other page; nor
+    would one that shows forty samples, which its reader sees anyway."""
+    if cards[node].kind == NodeKind.API:
+        return 2
+    is_read = start in cards and cards[start].kind in READ_KINDS
+    return int(is_read and cards[node].kind == NodeKind.CODE_SAMPLE and len(path) == 1)
 
 
 async def _paths(
