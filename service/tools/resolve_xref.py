@@ -1,7 +1,8 @@
 """resolve_xref: what a uid or an address stands for, as a writer or a browser puts it, many at once."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from urllib.parse import unquote
 
 from service.domain.deadline import Deadline
 from service.domain.errors import LimitOutOfRange, QueryEmpty
@@ -33,8 +34,8 @@ async def resolve_xref(request: XrefRequest, principal: Principal, retrieval: Re
         raise QueryEmpty("One of the uids is empty; leave it out.")
     resolver = _Resolver(request, principal.audiences, retrieval, retrieval.deadline())
     snapshot = await retrieval.store.snapshot()
-    exact = await resolver.exact(request.uids)
-    resolutions = [await resolver.resolve(uid, exact.get(uid, [])) for uid in request.uids]
+    exact = await resolver.exact([spelt for uid in request.uids for spelt in (uid, _unwrapped(uid))])
+    resolutions = [await resolver.resolve(uid, exact) for uid in request.uids]
     fit = fitting(resolutions, settings.result_bytes)
     return XrefResult(
         resolutions=resolutions[:fit],
@@ -64,11 +65,12 @@ class _Resolver:
             found.setdefault(row["uid"], []).append(row)
         return found
 
-    async def resolve(self, asked: str, exact: Sequence[Row]) -> XrefResolution:
-        if exact:
-            return await self._resolution(asked, "exact", exact)
-        near = await self._like(asked.removesuffix("*"), _CANDIDATES)
-        folded = asked.casefold()
+    async def resolve(self, asked: str, exact: Mapping[str, Sequence[Row]]) -> XrefResolution:
+        name = _unwrapped(asked)
+        if rows := exact.get(asked) or exact.get(name):
+            return await self._resolution(asked, "exact", rows)
+        near = await self._like(name.removesuffix("*"), _CANDIDATES)
+        folded = name.casefold()
         if same := [row for row in near if row["uid"].casefold() == folded]:
             return await self._resolution(asked, "case", same)
         if folded.endswith("*") and (members := _members(folded[:-1], near)):
@@ -76,10 +78,10 @@ class _Resolver:
         named = await self._graph.run(nodes_by_alias([folded], self._audiences), deadline=self._deadline)
         if named.rows:
             return await self._resolution(asked, "alias", named.by_column())
-        at, locale = await nodes_at(asked, self._audiences, self._retrieval, self._deadline)
+        at, locale = await nodes_at(name, self._audiences, self._retrieval, self._deadline)
         if at:
             return await self._resolution(asked, "address", at, locale)
-        bare = asked.partition("(")[0]
+        bare = name.partition("(")[0]
         if bare and (groups := await self._group(f"{bare}*")):
             return await self._resolution(asked, "overload", groups)
         return await self._none(asked, near)
@@ -95,7 +97,7 @@ class _Resolver:
         return [row for row in like if row["uid"] == group] or like
 
     async def _none(self, asked: str, near: Sequence[Row], redirects: Sequence[str] = ()) -> XrefResolution:
-        nearest = await nearest_uids(asked, self._audiences, self._retrieval, self._deadline, near)
+        nearest = await nearest_uids(_unwrapped(asked), self._audiences, self._retrieval, self._deadline, near)
         return XrefResolution(asked=asked, found=False, via="none", redirects=list(redirects), suggestions=nearest)
 
     async def _resolution(
@@ -154,6 +156,16 @@ class _Resolver:
                 row["uid"],
             ),
         )
+
+
+def _unwrapped(asked: str) -> str:
+    """The uid within a reference as Markdown has it: `<xref:uid?text=…#anchor>`, `xref:uid`, `@uid`; else the text."""
+    text = asked.strip()
+    inner = text[1:-1] if text.startswith("<") and text.endswith(">") else text
+    if inner.casefold().startswith("xref:"):
+        uid = unquote(inner[len("xref:") :].partition("?")[0].partition("#")[0]).strip()
+        return uid if uid and "\0" not in uid else text
+    return (inner[1:].strip("\"'") or text) if inner.startswith("@") else text
 
 
 def _members(name: str, near: Sequence[Row]) -> list[Row]:

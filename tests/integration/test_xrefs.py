@@ -96,6 +96,39 @@ def test_an_overload_and_its_group_find_each_other(application: Application, ask
     assert (found.found, found.via, found.uid, found.external) == (True, via, uid, True)
 
 
+@pytest.mark.parametrize(
+    ("asked", "via", "uid"),
+    [
+        ("<xref:page.a>", "exact", "page.a"),
+        ("<xref:page.a?displayProperty=fullName>", "exact", "page.a"),
+        ("xref:page.a#bag", "exact", "page.a"),
+        ("XREF:Page.A?text=a", "case", "page.a"),
+        (" page.a ", "exact", "page.a"),
+        ("@page.a", "exact", "page.a"),
+        ('@"page.a"', "exact", "page.a"),
+        ("<xref:Lib.Client.Open%2A>", "exact", "Lib.Client.Open*"),
+        ("xref:Lib.Client.Send%2A", "overload", "Lib.Client.Send(System.String)"),
+        ("xref:/estate/a", "address", "page.a"),
+    ],
+)
+def test_a_reference_is_resolved_as_markdown_writes_it(
+    application: Application, asked: str, via: str, uid: str
+) -> None:
+    (found,) = resolve(application, asked)
+    assert (found.asked, found.found, found.via, found.uid) == (asked, True, via, uid)
+
+
+@pytest.mark.parametrize(
+    "asked", ["xref:", "<>", "<xref:>", "@", '@""', "xref:?#", "<xref:%00>", "xref:%ff", "@@page.a"]
+)
+def test_a_reference_to_nothing_is_none(application: Application, asked: str) -> None:
+    assert not resolve(application, asked)[0].found
+
+
+def test_a_misspelt_reference_is_told_the_nearest(application: Application) -> None:
+    assert resolve(application, "<xref:page.aa?text=A>")[0].suggestions[0] == "page.a"
+
+
 @pytest.mark.parametrize("asked", ["Lib.Client.Ope", "(", "*", "(x)", "Lib.Client.Closed(System.String)"])
 def test_what_is_no_name_is_said_to_be_none(application: Application, asked: str) -> None:
     (found,) = resolve(application, asked)
@@ -278,3 +311,23 @@ def test_what_is_only_named_comes_after_what_the_estate_holds(application: Appli
     ]
     assert {"api", "codeSample"} <= set(kinds)
     assert sorted(kinds, key=lambda kind: kind == "api") == kinds
+
+
+def test_a_page_of_many_samples_is_related_to_other_pages_first(tmp_path: Path) -> None:
+    """Its reader sees its samples anyway; who comes from elsewhere is shown them."""
+    samples = "\n".join(CODE.replace("bag", f"bag{number}") for number in range(15))
+    pages = {
+        "a.md": f"---\ntitle: A\nuid: page.a\n---\n\n# A\n\n[b](b.md)\n\n{samples}",
+        "b.md": page("page.b"),
+    }
+    with running(tmp_path / "data") as opened:
+        opened.publish(write_estate(tmp_path / "estate", pages))
+
+        def related(uid: str) -> list[tuple[str, str]]:
+            request = catalogue.RELATED.request(uid=uid)
+            found = opened.run(opened.tools.call(catalogue.RELATED, request, ANONYMOUS)).related
+            return [(node.uid, node.kind) for node in found]
+
+        assert related("page.a")[0] == ("page.b", "page")
+        assert {kind for _, kind in related("page.a")[1:]} == {"codeSample"}
+        assert ("page.a", "page") in related(related("page.a")[1][0])
