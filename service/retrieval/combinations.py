@@ -48,7 +48,6 @@ def tally(combinations: Iterable[Combination], name: str, filter: NodeFilter, mo
 
 
 def _held(value: Any) -> frozenset[str]:
-    """One value, several, or none."""
-    if value is None:
-        return frozenset()
-    return frozenset(value) if isinstance(value, list | tuple) else frozenset((value,))
+    """One value, several, or none; an empty one, such as a product's docset, is none: no filter can name it."""
+    values = value if isinstance(value, list | tuple) else (value,)
+    return frozenset(each for each in values if each not in (None, ""))

@@ -70,8 +70,7 @@ def facet_query(name: str, filter: NodeFilter, rows: int) -> tuple[str, dict[str
     )
     where = f" WHERE {' AND '.join(tests)}" if tests else ""
     text = (
-        f"MATCH (n:Node){where} {counted} WHERE value IS NOT NULL "
-        f"RETURN value, total ORDER BY total DESC, value LIMIT {rows}"
+        f"MATCH (n:Node){where} {counted} WHERE value <> '' RETURN value, total ORDER BY total DESC, value LIMIT {rows}"
     )
     return text, {key: list(allowed) for key, allowed in others.items()}
 

@@ -58,7 +58,7 @@ RECORDS = st.builds(
     title=st.just("A node"),
     locale=st.sampled_from(VALUES["locale"]),
     kind=st.sampled_from([NodeKind(kind) for kind in VALUES["kind"]]),
-    docset=st.sampled_from(VALUES["docset"]),
+    docset=st.sampled_from([*VALUES["docset"], ""]),
     level=one("level"),
     language=one("language"),
     products=some("product"),
@@ -68,7 +68,8 @@ RECORDS = st.builds(
     monikers=some("moniker"),
     visible_to=st.sampled_from([(EVERYONE,), ("staff",), ("board",), ("board", "staff")]),
 )
-"""Nodes of every mixture: with none, one, or several of a property's values, shown to all, to staff, or to neither."""
+"""Nodes of every mixture: with none, one, or several of a property's values, shown to all, to staff, or to neither. An
+empty docset, which a product has, is no value: no filter can name it."""
 
 ESTATES = st.lists(RECORDS, min_size=1, max_size=MOST_NODES, unique_by=lambda each: each.node.identity)
 
@@ -150,7 +151,7 @@ def tally(records: list[NodeRecord], name: str, narrowed: NodeFilter, audiences:
             **{one: (value,) for one, value in {
                 "kind": node.kind.value, "level": node.level, "language": node.language,
                 "locale": node.identity.locale, "docset": node.docset,
-            }.items() if value is not None},
+            }.items() if value},
             "product": node.products, "topic": node.topics, "role": node.roles,
             "audience": node.audience, "moniker": node.monikers,
         }  # fmt: skip
