@@ -327,8 +327,8 @@ PAGES = {
 
 @pytest.mark.parametrize(("scheme", "size"), [("light", {}), ("dark", {}), ("dark", PHONE)])
 @pytest.mark.parametrize("name", PAGES)
-def test_no_page_shuts_anyone_out(url, open_page, name, scheme):
-    page = open_page(url + PAGES[name], color_scheme=scheme)
+def test_no_page_shuts_anyone_out(url, open_page, name, scheme, size):
+    page = open_page(url + PAGES[name], color_scheme=scheme, **size)
     page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
     options = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
     results = Axe().run(page, options=options)

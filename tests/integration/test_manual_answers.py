@@ -32,7 +32,7 @@ ANSWERS = {
     "what are signals and how do they change the score": "ranking",
     "how are two rankings fused": "fusion search.2-words-and-meaning",
     "how are pages cut into passages": "passages",
-    "filter by product version": "filters search.3-narrow",
+    "filter by product version": "filters search.3-narrow-and-page",
     "autocomplete suggestions": "tools",
     "learning path for a skill": "tools",
     "connect an agent over MCP": "mcp",
@@ -60,7 +60,7 @@ ANSWERS = {
     "exit codes of the command line": "command-line",
     "port is already in use": "troubleshooting",
     "data folder is locked by another process": "data-folder troubleshooting",
-    "change a setting with an environment variable": "settings operate.2-settings",
+    "change a setting with an environment variable": "settings operate.3-settings",
     "how fast is it": "measurements",
 }
 """Question → the pages that answer it, without their prefix."""
