@@ -36,7 +36,9 @@ async def list_estate(request: ListRequest, principal: Principal, retrieval: Ret
     facets, degraded = await retrieval.facets.count(
         request.facets, narrowed, snapshot.generation, principal.audiences, deadline=deadline
     )
-    notices = await strangers.of_filter(narrowed, snapshot.generation, principal, retrieval, deadline)
+    notices = await strangers.of_filter(
+        narrowed, snapshot.generation, principal, retrieval, deadline, is_empty=not rows.rows
+    )
     read = rows.by_column()
     nodes = [summary_of(row) for row in read[:size]]
     fit = fitting(nodes, settings.result_bytes)

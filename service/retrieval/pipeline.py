@@ -142,7 +142,8 @@ async def _strangers(
     """Notices of names that nothing here has; none while the graph, which knows the names, is down."""
     if window.cards is None:
         return []
-    return await strangers.of_request(request, window.snapshot.generation, principal, retrieval, deadline)
+    generation = window.snapshot.generation
+    return await strangers.of_request(request, generation, principal, retrieval, deadline, is_empty=not window.nodes)
 
 
 def today() -> str:

@@ -20,6 +20,9 @@ from service.statements import nodes_by_uid
 _MOST_NOTICES = 8
 """A caller who misspells more than that has been told enough."""
 
+_PATIENCE = 4
+"""Facet deadlines that are waited for where nothing was found: then the notice is the answer."""
+
 _MOST_NAMED = 12
 """Values that are named where none is near."""
 
@@ -28,16 +31,22 @@ _LONGEST = 100
 
 
 async def of_request(
-    request: SearchRequest, generation: int, principal: Principal, retrieval: Retrieval, deadline: Deadline
+    request: SearchRequest,
+    generation: int,
+    principal: Principal,
+    retrieval: Retrieval,
+    deadline: Deadline,
+    *,
+    is_empty: bool,
 ) -> list[str]:
     """A notice for each value of the filter, and each name of the profile, that nothing has which the caller may see.
-    What is not known in time is not said."""
+    What is not known in time is not said; is_empty, that nothing was found, gives it more time."""
     named = _named(NodeFilter.from_mapping(request.filter))
     profile = request.profile
     wished = {name: [value] for name in ("role", "audience", "region") if (value := getattr(profile, name))}
     if profile.monikers:
         wished["moniker"] = profile.monikers
-    due = deadline.at_most(retrieval.settings.facet_deadline)
+    due = _due(retrieval, deadline, is_empty)
     held, skills = await asyncio.gather(
         retrieval.facets.values([*named, *wished], generation, principal.audiences, deadline=due),
         _unknown_skills(profile, principal.audiences, retrieval.graph, due),
@@ -47,11 +56,17 @@ async def of_request(
 
 
 async def of_filter(
-    filter: NodeFilter, generation: int, principal: Principal, retrieval: Retrieval, deadline: Deadline
+    filter: NodeFilter,
+    generation: int,
+    principal: Principal,
+    retrieval: Retrieval,
+    deadline: Deadline,
+    *,
+    is_empty: bool,
 ) -> list[str]:
     """Likewise, of a filter alone."""
     named = _named(filter)
-    due = deadline.at_most(retrieval.settings.facet_deadline)
+    due = _due(retrieval, deadline, is_empty)
     held = await retrieval.facets.values(named, generation, principal.audiences, deadline=due)
     return _of_values(named, held)[:_MOST_NOTICES]
 
@@ -80,6 +95,10 @@ async def unknown_uids(
     rows = await graph.run(nodes_by_uid(named, audiences), deadline=deadline)
     known = {row["uid"] for row in rows.by_column()}
     return [uid for uid in named if uid not in known]
+
+
+def _due(retrieval: Retrieval, deadline: Deadline, is_empty: bool) -> Deadline:
+    return deadline.at_most(retrieval.settings.facet_deadline * (_PATIENCE if is_empty else 1))
 
 
 async def _unknown_skills(

@@ -1,5 +1,6 @@
 """Names that do not exist: refused by type with the nearest, or said in a notice where an answer is still right."""
 
+import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -131,6 +132,27 @@ def test_what_some_may_not_see_is_no_name_for_them(described: Application) -> No
     assert described.search("graph", **asked).notices == ["Nothing here has the role 'auditor'; there is developer."]
     assert described.search("graph", STAFF, **asked).notices == []
     assert [node.uid for node in described.nodes(STAFF, **asked).nodes] == ["secret"]
+
+
+def test_names_that_are_not_counted_in_time_are_not_said_and_nothing_is_late_for_them(
+    described: Application, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where nothing was found the notice is the answer, and is waited for."""
+    facets = described.tools.retrieval.facets
+    counting = facets._combinations
+
+    async def slow(audiences: frozenset[str]) -> Any:
+        await asyncio.sleep(0.5)
+        return await counting(audiences)
+
+    monkeypatch.setattr(facets, "_combinations", slow)
+    facets.forget()
+    late = described.search("graph", profile={"role": "clown"})
+    assert (late.notices, late.degraded, bool(late.hits)) == ([], [], True)
+    facets.forget()
+    assert described.search("graph", filter={"role": ["clown"]}).notices == [
+        "Nothing here has the role 'clown'; there is developer."
+    ]
 
 
 def test_many_strange_names_are_told_in_few_words(described: Application) -> None:
