@@ -116,8 +116,7 @@ def _parse(text: str, first_line: int) -> tuple[YamlNode | None, int]:
     try:
         return builder.build(text), builder.nodes
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        line, column = (mark.line, mark.column) if mark is not None else (0, 0)
+        line, column = _place(error, text)
         raise YamlInvalid(error.problem or "This is not YAML", line + first_line, column + 1) from None
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position)
@@ -126,6 +125,15 @@ def _parse(text: str, first_line: int) -> tuple[YamlNode | None, int]:
         ) from None
     except yaml.YAMLError as error:
         raise YamlInvalid(str(error), first_line, 1) from None
+
+
+def _place(error: yaml.MarkedYAMLError, text: str) -> tuple[int, int]:
+    """Where the error is, both counted from 0. What is never closed is found at the text's end, and mended where it
+    was opened."""
+    mark = error.problem_mark or error.context_mark
+    if error.context_mark is not None and mark.line > text.rstrip().count("\n"):
+        mark = error.context_mark
+    return (0, 0) if mark is None else (mark.line, mark.column)
 
 
 class _Builder:

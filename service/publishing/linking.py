@@ -199,9 +199,11 @@ class _Stub:
 
     def node(self) -> Node:
         """A kind that says more than `api` wins; of several spellings the first is the title, all are aliases."""
-        bare = self.identity.uid.partition(":")[2] or self.identity.uid
-        titles = sorted(self.titles.sayable(self.visible_to)) or [bare]
         kind = min(self.kinds, key=lambda kind: (kind is NodeKind.API, kind))
+        # A product's uid holds its kind, and a name; what is documented elsewhere has a uid or an address of its own.
+        name = "" if kind is NodeKind.API else self.identity.uid.partition(":")[2]
+        bare = name or self.identity.uid
+        titles = sorted(self.titles.sayable(self.visible_to)) or [bare]
         extra: dict[str, str | int | float | bool] = {}
         for name, value in self.extra.sayable(self.visible_to):
             extra.setdefault(name, value)

@@ -86,7 +86,7 @@ CASES = [
     Case("document_unreadable", {"corpus.jsonl": '{"_id": "a", "text": "b"}\n3\n'}, "corpus.jsonl", 2, 1),
     Case("path_outside_estate", {"a.md": "# A\n\nSee [it](../../x.md).\n"}, "a.md", 3, 10),
     Case("yaml_invalid", SITE | {"toc.yml": "- name: A\n\thref: a.md\n", "a.md": "# A"}, "toc.yml", 2, 1),
-    Case("front_matter_invalid", {"a.md": "---\nuid: a\ntitle: [x\n---\n"}, "a.md", 4, 1),
+    Case("front_matter_invalid", {"a.md": "---\nuid: a\ntitle: [x\n---\n"}, "a.md", 3, 8),
     Case("redirections_invalid", SITE | {"a.md": "# A", "redirections.json": "{\n[}"}, "redirections.json", 2, 2),
     Case("yaml_duplicate_key", {"a.md": "---\nuid: a\nuid: b\n---\n"}, "a.md", 3, 1),
     Case("uid_missing", {"index.yml": "### YamlMime:Module\ntitle: M\n"}, "index.yml", 1, 1),

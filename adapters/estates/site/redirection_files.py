@@ -9,6 +9,7 @@ from adapters.estates.files import EstateFiles, SourceText
 from adapters.estates.yaml_document import YamlInvalid, parse_yaml
 
 _SOURCES = ("source_path", "source_path_from_root")
+_TARGETS = ("redirect_url", "redirect_uid")
 _LARGE_FILES = 16
 """A redirection file may be this many times as large as a page."""
 
@@ -65,9 +66,12 @@ def _of_json(source: SourceText) -> Iterator[Redirection]:
         if isinstance(found, dict) or "renames" in document:
             yield from _of_yaml(source)
             return
-    lines = _lines(source.text)
+    sources, targets = _lines(source.text, '"source_path'), _lines(source.text, '"redirect_u')
     for entry in found if isinstance(found, list) else []:
-        named = [next(lines, 1) for name in _SOURCES if name in entry] if isinstance(entry, dict) else []
+        if not isinstance(entry, dict):
+            continue
+        named = [next(sources, 1) for name in _SOURCES if name in entry]
+        named += [next(targets, 1) for name in _TARGETS if name in entry]
         if named:
             yield _entry({name: _text(value) for name, value in entry.items()}, named[0])
 
@@ -86,7 +90,7 @@ def _of_yaml(source: SourceText) -> Iterator[Redirection]:
             yield Redirection(path, target.text() or target.text("redirect_url"), False, target.line)
         for item in node.items or ():
             entry = {name: value.value for name, value in (item.entries or {}).items()}
-            if any(name in entry for name in _SOURCES):
+            if any(name in entry for name in _SOURCES + _TARGETS):
                 yield _entry(entry, item.line)
 
 
@@ -100,15 +104,15 @@ def _text(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _lines(text: str) -> Iterator[int]:
-    """The line of each `source_path` in turn; one pass, for there may be many."""
+def _lines(text: str, name: str) -> Iterator[int]:
+    """The line of each name that begins so, in turn; one pass, for there may be many."""
     line, counted = 1, 0
-    position = text.find('"source_path')
+    position = text.find(name)
     while position >= 0:
         line += text.count("\n", counted, position)
         counted = position
         yield line
-        position = text.find('"source_path', position + 1)
+        position = text.find(name, position + 1)
 
 
 def without_comments(text: str) -> str:

@@ -64,7 +64,7 @@ def _enter(
             file,
             redirection.line,
             "redirection_invalid",
-            f"The redirection of {redirection.source!a} names no path and target.",
+            f"The redirection of {redirection.source or ''!a} to {target!a} does not name both a path and a target.",
             "Give source_path a path in the repository, redirect_url an address.",
         )
         return

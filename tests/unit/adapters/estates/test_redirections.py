@@ -24,6 +24,10 @@ def redirection(source: str, target: str, key: str = "source_path") -> str:
     return json.dumps({"redirections": [{key: source, "redirect_url": target}]})
 
 
+def redirection_entry(name: str) -> dict[str, str]:
+    return {"source_path": f"guide/{name}.md", "redirect_url": "/site/guide/x"}
+
+
 def successors(estate, uid: str) -> list[str]:
     return [target for _, target in estate.edges(uid, EdgeType.SUPERSEDED_BY)]
 
@@ -127,6 +131,30 @@ def test_a_target_on_another_site_is_kept_as_it_is_written(tmp_path, target):
     [reference] = estate.references("d/docs/a", EdgeType.SUPERSEDED_BY)
     assert (reference.target_uid, reference.target_kind) == (target, NodeKind.API)
     assert reference.target_extra == {"url": target}
+
+
+@pytest.mark.parametrize("name", ["redirections.json", "redirections.yml"])
+@pytest.mark.parametrize(
+    "incomplete",
+    [
+        {"redirect_url": "/site/guide/x"},
+        {"redirect_uid": "the.uid"},
+        {"redirect_url": "/site/guide/x", "redirect_document_id": False},
+        {"source_path": "", "redirect_url": "/site/guide/x"},
+        {"source_path": "guide/b.md"},
+        {"source_path_from_root": "guide/b.md", "redirect_url": ""},
+    ],
+    ids=json.dumps,
+)
+def test_an_entry_without_path_or_target_is_reported_where_it_stands(tmp_path, name, incomplete):
+    entries = [redirection_entry("a"), incomplete, redirection_entry("c")]
+    lines = ",\n".join(json.dumps(entry) for entry in entries)
+    files = {"docfx.json": SERVED, "guide/x.md": "# X", name: f'{{"redirections": [\n{lines}\n]}}'}
+    estate = read(tmp_path, files)
+    assert estate.found("redirection_invalid") == [(name, 3)]
+    assert [record.node.path for record in estate.of_kind(NodeKind.RETIRED)] == ["guide/a.md", "guide/c.md"]
+    assert [reference.line for reference in estate.references("d/guide/a", EdgeType.SUPERSEDED_BY)] == [2]
+    assert [reference.line for reference in estate.references("d/guide/c", EdgeType.SUPERSEDED_BY)] == [4]
 
 
 def test_a_path_that_leads_to_no_page_is_reported(tmp_path):

@@ -32,7 +32,7 @@ def test_an_alias_is_a_copy_and_a_merge_gives_what_is_missing():
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("a: [1\n", 2),
+        ("a: [1\n", 1),
         ("a: 1\n\tb: 2\n", 2),
         ("a: *nowhere\n", 1),
         ("a: &a\n  - *a\n", 2),
@@ -44,6 +44,18 @@ def test_what_is_no_yaml_says_where(text, line):
     with pytest.raises(YamlInvalid) as refused:
         parse_yaml(text)
     assert refused.value.line == line
+
+
+@pytest.mark.parametrize("after", ["", "\n", "\nc: 2\n\n", "\r\nc: 2\r\n", "\nc: 2\n  # no more\n\n\n"])
+@pytest.mark.parametrize(
+    ("opened", "place"), [('"x', (2, 4)), ("'x", (2, 4)), ("[x", (2, 4)), ("{x: y", (2, 4)), ("[[x], [y", (2, 10))]
+)
+def test_what_is_never_closed_is_found_where_it_was_opened(opened, place, after):
+    if opened[0] in "[{" and "c:" in after:
+        after = after.replace("c: 2", ", c")
+    with pytest.raises(YamlInvalid) as refused:
+        parse_yaml(f"a: 1\nb: {opened}{after}")
+    assert (refused.value.line, refused.value.column) == (place if after else (2, refused.value.column))
 
 
 def test_a_bomb_of_aliases_is_refused():

@@ -53,6 +53,12 @@ def test_a_target_outside_the_estate_becomes_a_stub_that_all_share() -> None:
     assert stub not in graph.content_hashes
 
 
+def test_what_is_documented_elsewhere_is_titled_by_the_whole_of_its_uid_or_address() -> None:
+    uids = ["https://example.org/x", "/guide/x", "T:System.String", "System.String", "mailto:a@example.org"]
+    graph = linked(record("a", *(xref(uid) for uid in uids)))
+    assert [graph.nodes[NodeIdentity(uid, NEUTRAL_LOCALE)].title for uid in uids] == uids
+
+
 def test_a_stub_takes_kind_title_and_aliases_from_those_who_name_it() -> None:
     def product(title: str) -> Reference:
         return Reference(
