@@ -129,11 +129,14 @@ def _parse(text: str, first_line: int) -> tuple[YamlNode | None, int]:
 
 def _place(error: yaml.MarkedYAMLError, text: str) -> tuple[int, int]:
     """Where the error is, both counted from 0. What is never closed is found at the text's end, and mended where it
-    was opened."""
-    mark = error.problem_mark or error.context_mark
-    if error.context_mark is not None and mark.line > text.rstrip().count("\n"):
-        mark = error.context_mark
-    return (0, 0) if mark is None else (mark.line, mark.column)
+    was opened, else where the text ends."""
+    written = text.rstrip()
+    last = written.count("\n")
+    marks = [mark for mark in (error.problem_mark, error.context_mark) if mark is not None]
+    for mark in marks:
+        if mark.line <= last:
+            return mark.line, mark.column
+    return (last, max(len(written) - written.rfind("\n") - 2, 0)) if marks else (0, 0)
 
 
 class _Builder:

@@ -137,7 +137,7 @@ def test_strict_refuses_before_anything_is_written_and_lists_what_is_wrong(tmp_p
         assert "(error front_matter_invalid 1, warning link_broken 1)" in failure.value.message
         # A note, such as of a snippet whose source lies elsewhere, fails nothing.
         assert [(found.code, found.file, found.line, found.column) for found in failure.value.diagnostics] == [
-            ("front_matter_invalid", "b.md", 3, 1),
+            ("front_matter_invalid", "b.md", 2, 6),
             ("link_broken", "a.md", 3, 15),
         ]
         assert all(found.fix for found in failure.value.diagnostics)

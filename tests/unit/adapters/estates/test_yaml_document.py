@@ -48,7 +48,8 @@ def test_what_is_no_yaml_says_where(text, line):
 
 @pytest.mark.parametrize("after", ["", "\n", "\nc: 2\n\n", "\r\nc: 2\r\n", "\nc: 2\n  # no more\n\n\n"])
 @pytest.mark.parametrize(
-    ("opened", "place"), [('"x', (2, 4)), ("'x", (2, 4)), ("[x", (2, 4)), ("{x: y", (2, 4)), ("[[x], [y", (2, 10))]
+    ("opened", "place"),
+    [('"x', (2, 4)), ("'x", (2, 4)), ("[x", (2, 4)), ("{x: y", (2, 4)), ("[[x], [y", (2, 10))],
 )
 def test_what_is_never_closed_is_found_where_it_was_opened(opened, place, after):
     if opened[0] in "[{" and "c:" in after:
@@ -56,6 +57,13 @@ def test_what_is_never_closed_is_found_where_it_was_opened(opened, place, after)
     with pytest.raises(YamlInvalid) as refused:
         parse_yaml(f"a: 1\nb: {opened}{after}")
     assert (refused.value.line, refused.value.column) == (place if after else (2, refused.value.column))
+
+
+@pytest.mark.parametrize("after", ["", "\n", "\r\n", "\n\n\n"])
+def test_what_lacks_its_end_is_found_no_further_than_the_text_goes(after):
+    with pytest.raises(YamlInvalid) as refused:
+        parse_yaml(f"a: 1\nb: [{after}")
+    assert (refused.value.line, refused.value.column) == (2, 4)
 
 
 def test_a_bomb_of_aliases_is_refused():
