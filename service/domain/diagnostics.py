@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Any
 
 
@@ -43,6 +44,16 @@ class PublishDiagnostics:
     counts: tuple[tuple[Severity, str, int], ...]
     kept: tuple[Diagnostic, ...]
     readers: tuple[Readers, ...]
+    docset_classes: tuple[tuple[str, ...], ...]
+    """Of each docset the classes that see something of it."""
+
+    def docsets_shown_to(self, audiences: frozenset[str]) -> list[str]:
+        """Those of which a caller with these visibility classes may see a node: a name says something, too."""
+        return [
+            docset
+            for docset, classes in zip(self.docsets, self.docset_classes, strict=True)
+            if audiences.intersection(classes)
+        ]
 
     def shown_to(self, audiences: frozenset[str]) -> list[Diagnostic]:
         """Those kept that a caller with these visibility classes may read."""
@@ -62,8 +73,9 @@ class PublishDiagnostics:
         docsets: Collection[str],
         most: int,
         readers: Callable[[Diagnostic], Readers] = lambda _finding: (),
+        classes: Mapping[str, Collection[str]] = MappingProxyType({}),
     ) -> "PublishDiagnostics":
-        """`most` bounds what is kept."""
+        """`most` bounds what is kept; `classes` says of a docset who sees something of it, none: the owner alone."""
         grave = list(Severity)
         counted = Counter((found.severity, found.code) for found in diagnostics)
         kept = tuple(sorted(diagnostics, key=lambda found: (grave.index(found.severity), found))[:most])
@@ -77,6 +89,7 @@ class PublishDiagnostics:
             ),
             kept=kept,
             readers=tuple(map(readers, kept)),
+            docset_classes=tuple(tuple(sorted(classes.get(docset, ()))) for docset in sorted(docsets)),
         )
 
     def as_json(self) -> dict[str, Any]:
@@ -87,6 +100,7 @@ class PublishDiagnostics:
         """The inverse of `as_json`, through JSON. What an earlier version kept is the owner's to read."""
         kept = tuple(Diagnostic(**{**found, "severity": Severity(found["severity"])}) for found in value["kept"])
         readers = value.get("readers", (_NOBODY,) * len(kept))
+        docset_classes = value.get("docset_classes", ((),) * len(value["docsets"]))
         return cls(
             published_at=value["published_at"],
             content_root=value["content_root"],
@@ -94,6 +108,7 @@ class PublishDiagnostics:
             counts=tuple((Severity(severity), code, count) for severity, code, count in value["counts"]),
             kept=kept,
             readers=tuple(tuple(tuple(classes) for classes in one) for one in readers),
+            docset_classes=tuple(map(tuple, docset_classes)),
         )
 
 

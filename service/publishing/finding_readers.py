@@ -9,6 +9,15 @@ from service.domain.graph import EVERYONE, Node
 _AROUND_NAMES = "'\"`“”‘’.,;:()[]<>"
 
 
+def classes_of(nodes: Iterable[Node], docsets: Collection[str]) -> dict[str, set[str]]:
+    """Of each docset the visibility classes that see something of it."""
+    classes: dict[str, set[str]] = {docset: set() for docset in docsets}
+    for node in nodes:
+        if node.docset in classes:
+            classes[node.docset].update(node.visible_to)
+    return classes
+
+
 def readers_of(nodes: Iterable[Node], docsets: Collection[str], *, prefixed: bool) -> Callable[[Diagnostic], Readers]:
     """For findings about these docsets, among all nodes there are. `prefixed`: files are named with their docset
     before them.

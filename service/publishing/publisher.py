@@ -32,7 +32,7 @@ from service.domain.submission import Submission
 from service.ports import EstateReader, GraphStore, Migrator
 from service.publishing.collector import patient_collector
 from service.publishing.estates import Reading, read_estates
-from service.publishing.finding_readers import readers_of
+from service.publishing.finding_readers import classes_of, readers_of
 from service.publishing.journal import Journal
 from service.publishing.plan import Plan, Planner
 from service.publishing.projection import Projections
@@ -145,6 +145,7 @@ class Publisher:
             docsets=docsets,
             most=self.settings.kept_diagnostics,
             readers=readers_of(plan.graph.nodes.values(), docsets, prefixed=reading.is_prefixed),
+            classes=classes_of(plan.graph.nodes.values(), docsets),
         )
 
     async def _recover(self, progress: Progress) -> None:

@@ -177,7 +177,7 @@ class LocalToolbox:
         return DiagnosticsResult(
             published_at=found.published_at,
             content_root=found.content_root,
-            docsets=list(found.docsets),
+            docsets=list(found.docsets) if principal.is_owner else found.docsets_shown_to(principal.audiences),
             counts=[
                 DiagnosticCount(severity=severity.value, code=code, count=count)
                 for severity, code, count in found.counts

@@ -121,3 +121,19 @@ async def test_findings_about_the_open_part_are_shown_and_the_rest_is_counted(ru
     assert "secret/flawed.md" not in page.text
     assert "circle.md" not in page.text
     assert "more are about sources that you may not see" in page.text
+
+
+async def test_a_docset_is_named_to_an_operator_who_sees_something_of_it(tmp_path):
+    opened, closed = tmp_path / "opened", tmp_path / MARK
+    for estate in (opened, closed):
+        estate.mkdir()
+        (estate / "plan.md").write_text(f"---\nuid: {estate.name}.plan\ntitle: Plan\n---\n# Plan\n")
+    (closed / "cogitave-query.yml").write_text("visibility:\n  default: [board]\n")
+    async with bootstrap.open_toolbox(SETTINGS, tmp_path / "data") as toolbox, service(toolbox, SETTINGS) as running:
+        await toolbox.publish(PublishRequest(paths=[str(opened), str(closed)]))
+        board = await running.client.get("/diagnostics", headers=key(running, "board"))
+        others = await running.client.get("/diagnostics", headers=key(running))
+    assert "opened" in board.text
+    assert MARK in board.text
+    assert "opened" in others.text
+    assert MARK not in others.text

@@ -4,7 +4,7 @@ import pytest
 
 from service.domain.diagnostics import Diagnostic, PublishDiagnostics, Severity
 from service.domain.graph import Node, NodeIdentity, NodeKind
-from service.publishing.finding_readers import readers_of
+from service.publishing.finding_readers import classes_of, readers_of
 
 
 def node(uid: str, path: str, *visible_to: str, docset: str = "d") -> Node:
@@ -62,6 +62,22 @@ def test_one_class_of_each_will_do() -> None:
     assert [found.file for found in told.shown_to(frozenset({"*", "legal"}))] == ["either.md"]
     assert [found.file for found in told.shown_to(frozenset({"*", "staff"}))] == ["either.md", "in/staffs.md"]
     assert told.shown_to(frozenset({"*"})) == []
+
+
+def test_a_docset_is_named_to_who_sees_something_of_it() -> None:
+    told = PublishDiagnostics.of(
+        [],
+        published_at="now",
+        content_root="c",
+        docsets={"d", "other", "empty"},
+        most=9,
+        classes=classes_of(NODES, {"d", "other", "empty"}),
+    )
+    kept = PublishDiagnostics.from_json(told.as_json())
+    assert kept.docsets_shown_to(frozenset({"*"})) == ["d"]
+    assert kept.docsets_shown_to(frozenset({"*", "board"})) == ["d", "other"]
+    earlier = {name: value for name, value in told.as_json().items() if name != "docset_classes"}
+    assert PublishDiagnostics.from_json(earlier).docsets_shown_to(frozenset({"*", "board"})) == []
 
 
 def test_what_an_earlier_version_kept_is_the_owners() -> None:
