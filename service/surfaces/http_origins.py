@@ -12,6 +12,9 @@ from service.surfaces.problems import HostForbidden, OriginForbidden, ProblemRes
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 """What they answer can't be read by a page of another origin: no answer here ever allows it to."""
 
+_ELSEWHERE = frozenset({"cross-site", "same-site"})
+"""What a browser says in Sec-Fetch-Site of another origin's page: that counts where it names no origin."""
+
 
 class OwnOrigins:
     """Refuses names that are not this server's (DNS rebinding), and posts from pages that are not its own."""
@@ -37,7 +40,11 @@ class OwnOrigins:
         if not (self._takes_any or self._is_own_name(_name_of(f"//{host}"))):
             return HostForbidden()
         origin = headers.get("origin")
-        if origin is None or method in _SAFE_METHODS or self._is_own_origin(origin, host):
+        if method in _SAFE_METHODS:
+            return None
+        if origin is None:
+            return OriginForbidden() if headers.get("sec-fetch-site", "").lower() in _ELSEWHERE else None
+        if self._is_own_origin(origin, host):
             return None
         return OriginForbidden()
 

@@ -133,6 +133,25 @@ async def test_a_page_of_another_site_posts_nothing(toolbox, origin):
         assert not [name for name in answer.headers if name.startswith("access-control")]
 
 
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+async def test_a_page_of_another_site_posts_nothing_without_naming_its_origin(toolbox, site):
+    async with service(toolbox) as running:
+        await sign_in(running, running.keys.issue(*Scope))
+        for path in ("/sign-in", "/sign-out", "/tuning", "/judge", "/v1/search"):
+            answer = await running.client.post(path, content=b"{}", headers={"Sec-Fetch-Site": site})
+            assert (answer.status_code, answer.json()["code"]) == (403, "origin_forbidden"), path
+        assert (await running.client.get("/", headers={"Sec-Fetch-Site": site})).status_code == 200
+
+
+@pytest.mark.parametrize("site", ["same-origin", "none"])
+async def test_its_own_pages_post_without_naming_their_origin(toolbox, site):
+    async with service(toolbox) as running:
+        answer = await running.client.post(
+            "/sign-in", data={"key": running.keys.issue()}, headers={"Sec-Fetch-Site": site}
+        )
+        assert answer.status_code == 303
+
+
 async def test_its_own_pages_post(toolbox):
     async with service(toolbox) as running:
         for origin in ("http://localhost", "https://localhost", "http://127.0.0.1:9", "https://[::1]"):
