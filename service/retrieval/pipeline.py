@@ -5,7 +5,7 @@ import time
 from datetime import UTC, datetime
 
 from service.domain.deadline import Deadline
-from service.domain.errors import AllLegsDown, CursorStale, EngineUnavailable
+from service.domain.errors import CursorStale, EngineUnavailable, SnapshotReplaced
 from service.domain.filters import NodeFilter
 from service.domain.graph import NodeIdentity
 from service.domain.principal import Principal
@@ -33,7 +33,7 @@ class SnapshotMoved(Exception):
 
 
 async def search(request: SearchRequest, principal: Principal, retrieval: Retrieval) -> SearchResult:
-    """Answer one search. Raises `Refused` for a request at fault and AllLegsDown when nothing could answer."""
+    """Answer one search. Raises `Refused` for a request at fault and Unavailable when nothing could answer."""
     return await _answer(request, principal, retrieval, None)
 
 
@@ -57,7 +57,7 @@ async def _answer(
             return await _search_once(request, principal, retrieval, pinned, started)
         except SnapshotMoved:
             continue
-    raise AllLegsDown("The estate is being published faster than it can be read; try again in a moment.")
+    raise SnapshotReplaced("The estate is being published faster than it can be read; try again in a moment.")
 
 
 async def _search_once(

@@ -10,6 +10,8 @@ from service.domain.locales import distance
 from service.domain.principal import Principal
 from service.domain.requests import LEVELS, LearningPathRequest
 from service.domain.results import LearningPathResult, LearningStep, MissingPrerequisite
+from service.domain.snapshots import Snapshot
+from service.retrieval.consistent import of_one_snapshot
 from service.retrieval.engines import Retrieval
 from service.retrieval.sizes import fitting
 from service.retrieval.strangers import unknown_uids
@@ -35,31 +37,34 @@ async def get_learning_path(
     started = time.perf_counter()
     settings = retrieval.settings
     deadline = retrieval.deadline()
-    snapshot = await retrieval.store.snapshot()
-    goal = await _goal(request, principal, retrieval, deadline)
-    curriculum, titles, truncated = await _load(goal, principal.audiences, retrieval, deadline)
-    way = find_way(goal, curriculum, frozenset(request.known_skills))
-    strangers = await unknown_uids(request.known_skills, principal.audiences, retrieval.graph, deadline)
-    steps = [_step(identity, way, curriculum, titles) for identity in way.steps]
-    minutes = sum(step.minutes or 0 for step in steps)
-    is_known = not {goal.uid, *_uids(curriculum.teachers.get(goal, ()))}.isdisjoint(request.known_skills)
-    fit = fitting(steps, settings.result_bytes)
-    return LearningPathResult(
-        goal=goal.uid,
-        reachable=bool(steps) or is_known or (not way.missing and bool(curriculum.lessons.get(goal))),
-        steps=steps[:fit],
-        truncated=fit < len(steps),
-        minutes=minutes,
-        within_budget=None if request.minutes is None else minutes <= request.minutes,
-        missing=[
-            MissingPrerequisite(uid=lost.uid, title=titles.get(lost, lost.uid), required_by=by.uid)
-            for lost, by in way.missing
-        ],
-        cycles=[[identity.uid for identity in cycle] for cycle in way.cycles],
-        notices=_notices(request, steps, is_known, truncated, strangers),
-        content_root=snapshot.content_root,
-        took_ms=(time.perf_counter() - started) * 1000,
-    )
+
+    async def read(snapshot: Snapshot) -> LearningPathResult:
+        goal = await _goal(request, principal, retrieval, deadline)
+        curriculum, titles, truncated = await _load(goal, principal.audiences, retrieval, deadline)
+        way = find_way(goal, curriculum, frozenset(request.known_skills))
+        strangers = await unknown_uids(request.known_skills, principal.audiences, retrieval.graph, deadline)
+        steps = [_step(identity, way, curriculum, titles) for identity in way.steps]
+        minutes = sum(step.minutes or 0 for step in steps)
+        is_known = not {goal.uid, *_uids(curriculum.teachers.get(goal, ()))}.isdisjoint(request.known_skills)
+        fit = fitting(steps, settings.result_bytes)
+        return LearningPathResult(
+            goal=goal.uid,
+            reachable=bool(steps) or is_known or (not way.missing and bool(curriculum.lessons.get(goal))),
+            steps=steps[:fit],
+            truncated=fit < len(steps),
+            minutes=minutes,
+            within_budget=None if request.minutes is None else minutes <= request.minutes,
+            missing=[
+                MissingPrerequisite(uid=lost.uid, title=titles.get(lost, lost.uid), required_by=by.uid)
+                for lost, by in way.missing
+            ],
+            cycles=[[identity.uid for identity in cycle] for cycle in way.cycles],
+            notices=_notices(request, steps, is_known, truncated, strangers),
+            content_root=snapshot.content_root,
+            took_ms=(time.perf_counter() - started) * 1000,
+        )
+
+    return await of_one_snapshot(retrieval.store, read)
 
 
 async def _goal(

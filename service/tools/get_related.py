@@ -10,8 +10,10 @@ from service.domain.graph import EdgeType, NodeIdentity, NodeKind
 from service.domain.principal import Principal
 from service.domain.requests import RelatedRequest
 from service.domain.results import PathStep, RelatedNode, RelatedResult
+from service.domain.snapshots import Snapshot
 from service.retrieval import paging
 from service.retrieval.cards import Card
+from service.retrieval.consistent import of_one_snapshot
 from service.retrieval.engines import Retrieval
 from service.retrieval.sizes import fitting
 from service.retrieval.traversal import Step, step_from
@@ -39,53 +41,61 @@ async def get_related(request: RelatedRequest, principal: Principal, retrieval: 
     settings = retrieval.settings
     deadline = retrieval.deadline()
     size = paging.page_size(request.limit, settings)
-    snapshot = await retrieval.store.snapshot()
-    start = await locate(request.uid, request.locale, principal, retrieval, deadline)
-    paths, truncated = await _paths(start, principal.audiences, retrieval, settings.related_frontier, deadline)
-    cards = await retrieval.cards.of([start, *paths], snapshot.generation, principal.audiences, deadline=deadline)
-    candidates = [
-        node
-        for node in paths
-        if node in cards and cards[node].successor is None and cards[node].kind != NodeKind.RETIRED
-    ]
-    degraded = snapshot.notes
-    priors: Mapping[NodeIdentity, float] = {}
-    try:
-        priors = await retrieval.ranker.priors.priors(
-            [start],
-            candidates,
-            snapshot.generation,
-            principal.audiences,
-            deadline=deadline.at_most(settings.related_prior_deadline),
+
+    async def read(snapshot: Snapshot) -> RelatedResult:
+        start = await locate(request.uid, request.locale, principal, retrieval, deadline)
+        paths, truncated = await _paths(start, principal.audiences, retrieval, settings.related_frontier, deadline)
+        cards = await retrieval.cards.of([start, *paths], snapshot.generation, principal.audiences, deadline=deadline)
+        candidates = [
+            node
+            for node in paths
+            if node in cards and cards[node].successor is None and cards[node].kind != NodeKind.RETIRED
+        ]
+        degraded = snapshot.notes
+        priors: Mapping[NodeIdentity, float] = {}
+        try:
+            priors = await retrieval.ranker.priors.priors(
+                [start],
+                candidates,
+                snapshot.generation,
+                principal.audiences,
+                deadline=deadline.at_most(settings.related_prior_deadline),
+            )
+        except EngineUnavailable as error:
+            degraded.append(f"prior: {error.reason}")
+        candidates.sort(
+            key=lambda node: (
+                _standing(start, node, paths[node], cards),
+                -priors.get(node, 0.0),
+                len(paths[node]),
+                node,
+            )
         )
-    except EngineUnavailable as error:
-        degraded.append(f"prior: {error.reason}")
-    candidates.sort(
-        key=lambda node: (_standing(start, node, paths[node], cards), -priors.get(node, 0.0), len(paths[node]), node)
-    )
-    related = [
-        RelatedNode(
-            uid=node.uid,
-            locale=node.locale,
-            kind=cards[node].kind,
-            title=cards[node].title,
-            url=cards[node].url,
-            summary=cards[node].summary,
-            prior=priors.get(node, 0.0),
-            path=[_path_step(step) for step in paths[node]],
+        related = [
+            RelatedNode(
+                uid=node.uid,
+                locale=node.locale,
+                kind=cards[node].kind,
+                title=cards[node].title,
+                url=cards[node].url,
+                summary=cards[node].summary,
+                prior=priors.get(node, 0.0),
+                path=[_path_step(step) for step in paths[node]],
+            )
+            for node in candidates[:size]
+        ]
+        fit = fitting(related, settings.result_bytes)
+        return RelatedResult(
+            uid=start.uid,
+            locale=start.locale,
+            related=related[:fit],
+            truncated=truncated or len(candidates) > fit,
+            degraded=degraded,
+            content_root=snapshot.content_root,
+            took_ms=(time.perf_counter() - started) * 1000,
         )
-        for node in candidates[:size]
-    ]
-    fit = fitting(related, settings.result_bytes)
-    return RelatedResult(
-        uid=start.uid,
-        locale=start.locale,
-        related=related[:fit],
-        truncated=truncated or len(candidates) > fit,
-        degraded=degraded,
-        content_root=snapshot.content_root,
-        took_ms=(time.perf_counter() - started) * 1000,
-    )
+
+    return await of_one_snapshot(retrieval.store, read)
 
 
 def _standing(start: NodeIdentity, node: NodeIdentity, path: Path, cards: Mapping[NodeIdentity, Card]) -> int:

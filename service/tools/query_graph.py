@@ -7,6 +7,8 @@ from service.domain.deadline import Deadline
 from service.domain.principal import Principal
 from service.domain.requests import GraphQueryRequest
 from service.domain.results import GraphQueryResult
+from service.domain.snapshots import Snapshot
+from service.retrieval.consistent import of_one_snapshot
 from service.retrieval.engines import Retrieval
 from service.retrieval.sizes import fitting
 
@@ -18,14 +20,17 @@ async def query_graph(request: GraphQueryRequest, principal: Principal, retrieva
     query = guard(
         request.cypher, request.parameters, retrieval.profile, visibility=Visibility(audiences=principal.audiences)
     )
-    snapshot = await retrieval.store.snapshot()
-    found = await retrieval.graph.run(query, deadline=deadline)
-    fit = fitting(found.rows, retrieval.settings.result_bytes, least=0)
-    return GraphQueryResult(
-        columns=list(found.columns),
-        rows=[list(row) for row in found.rows[:fit]],
-        truncated=found.truncated or fit < len(found.rows),
-        cypher=query.text,
-        content_root=snapshot.content_root,
-        took_ms=(time.perf_counter() - started) * 1000,
-    )
+
+    async def read(snapshot: Snapshot) -> GraphQueryResult:
+        found = await retrieval.graph.run(query, deadline=deadline)
+        fit = fitting(found.rows, retrieval.settings.result_bytes, least=0)
+        return GraphQueryResult(
+            columns=list(found.columns),
+            rows=[list(row) for row in found.rows[:fit]],
+            truncated=found.truncated or fit < len(found.rows),
+            cypher=query.text,
+            content_root=snapshot.content_root,
+            took_ms=(time.perf_counter() - started) * 1000,
+        )
+
+    return await of_one_snapshot(retrieval.store, read)

@@ -12,6 +12,8 @@ from service.domain.monikers import Moniker, MonikerInvalid, MonikerRange
 from service.domain.principal import Principal
 from service.domain.requests import XrefRequest
 from service.domain.results import XrefResolution, XrefResult
+from service.domain.snapshots import Snapshot
+from service.retrieval.consistent import of_one_snapshot
 from service.retrieval.engines import Retrieval
 from service.retrieval.sizes import fitting
 from service.statements import cards, nodes_by_alias, nodes_by_uid, successors, uids_like
@@ -33,16 +35,19 @@ async def resolve_xref(request: XrefRequest, principal: Principal, retrieval: Re
     if not all(uid.strip() for uid in request.uids):
         raise QueryEmpty("One of the uids is empty; leave it out.")
     resolver = _Resolver(request, principal.audiences, retrieval, retrieval.deadline())
-    snapshot = await retrieval.store.snapshot()
-    exact = await resolver.exact([spelt for uid in request.uids for spelt in (uid, _unwrapped(uid))])
-    resolutions = [await resolver.resolve(uid, exact) for uid in request.uids]
-    fit = fitting(resolutions, settings.result_bytes)
-    return XrefResult(
-        resolutions=resolutions[:fit],
-        truncated=fit < len(resolutions),
-        content_root=snapshot.content_root,
-        took_ms=(time.perf_counter() - started) * 1000,
-    )
+
+    async def read(snapshot: Snapshot) -> XrefResult:
+        exact = await resolver.exact([spelt for uid in request.uids for spelt in (uid, _unwrapped(uid))])
+        resolutions = [await resolver.resolve(uid, exact) for uid in request.uids]
+        fit = fitting(resolutions, settings.result_bytes)
+        return XrefResult(
+            resolutions=resolutions[:fit],
+            truncated=fit < len(resolutions),
+            content_root=snapshot.content_root,
+            took_ms=(time.perf_counter() - started) * 1000,
+        )
+
+    return await of_one_snapshot(retrieval.store, read)
 
 
 class _Resolver:

@@ -5,18 +5,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from service.domain.errors import AllLegsDown, LimitOutOfRange
+from service.domain.errors import LimitOutOfRange
 from service.domain.graph import NodeIdentity
 from service.domain.names import edits_forgiven, edits_to_begin, folded, name_words, node_names, typed_words
 from service.domain.principal import Principal
 from service.domain.requests import SuggestRequest
 from service.domain.results import Suggestion, SuggestResult
+from service.domain.snapshots import Snapshot
+from service.retrieval.consistent import of_one_snapshot
 from service.retrieval.engines import Retrieval
 from service.retrieval.question import check_text
 from service.settings import Settings
 from service.statements import nodes_by_name
-
-_SNAPSHOT_ATTEMPTS = 4
 
 
 async def suggest(request: SuggestRequest, principal: Principal, retrieval: Retrieval) -> SuggestResult:
@@ -29,8 +29,8 @@ async def suggest(request: SuggestRequest, principal: Principal, retrieval: Retr
     text = check_text(request.text, settings)
     size = _size(request.limit, settings)
     deadline = retrieval.deadline().at_most(settings.graph_deadline)
-    for _ in range(_SNAPSHOT_ATTEMPTS):
-        snapshot = await retrieval.store.snapshot()
+
+    async def read(snapshot: Snapshot) -> SuggestResult:
         found: dict[str, _Candidate] = {}
         for typos in (False, True):
             if typed_words(text) and len(found) < size:
@@ -40,13 +40,13 @@ async def suggest(request: SuggestRequest, principal: Principal, retrieval: Retr
                 for candidate in sorted(_candidate(text, row, typos) for row in rows.by_column()):
                     if candidate.identity not in held:
                         found.setdefault(candidate.shown, candidate)
-        if (await retrieval.store.snapshot()).content_root == snapshot.content_root:
-            return SuggestResult(
-                suggestions=[candidate.suggestion() for candidate in sorted(found.values())[:size]],
-                content_root=snapshot.content_root,
-                took_ms=(time.perf_counter() - started) * 1000,
-            )
-    raise AllLegsDown("The estate is being published faster than it can be read; try again in a moment.")
+        return SuggestResult(
+            suggestions=[candidate.suggestion() for candidate in sorted(found.values())[:size]],
+            content_root=snapshot.content_root,
+            took_ms=(time.perf_counter() - started) * 1000,
+        )
+
+    return await of_one_snapshot(retrieval.store, read)
 
 
 def _size(limit: int | None, settings: Settings) -> int:
