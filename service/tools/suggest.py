@@ -28,7 +28,7 @@ async def suggest(request: SuggestRequest, principal: Principal, retrieval: Retr
     settings = retrieval.settings
     text = check_text(request.text, settings)
     size = _size(request.limit, settings)
-    deadline = retrieval.deadline().at_most(settings.graph_deadline)
+    deadline = retrieval.deadline()
 
     async def read(snapshot: Snapshot) -> SuggestResult:
         found: dict[str, _Candidate] = {}

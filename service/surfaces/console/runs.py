@@ -20,7 +20,7 @@ from service.tools import catalogue
 
 PATH = "/runs"
 SHOWN = 50
-LOOKED_THROUGH = 1_000
+LOOKED_THROUGH = 200
 """Latest runs among which those of a kind are looked for."""
 
 KINDS = {"": "all", "empty": "without a hit", "degraded": "degraded"}
