@@ -128,7 +128,7 @@ def test_where_folders_alone_decide_a_broken_front_matter_hides_nothing(tmp_path
         ("visibility:\n", 1, "a colon"),
         ("visibility:\n  default: a\n  default: '*'\n", 3, "Keep one"),
         ("- visibility\n", 1, "a colon"),
-        ("visibility: [\n", 2, "Correct the YAML."),
+        ("visibility: [\n", 1, "Correct the YAML."),
         ("products:\n- name: a\n- A\n", 3, "stand once"),
         ("a: &a [x, x]\nb: &b [" + "*a, " * 2_000 + "]\nc: [" + "*b, " * 500 + "]\n", 3, "Correct the YAML."),
     ],
